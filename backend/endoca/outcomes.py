@@ -1,0 +1,98 @@
+"""The outcome taxonomy: what became of a paired unit.
+
+The complex answer is right or wrong, and so is each part (atomic answer); an outcome names
+the combination. Inconsistent units are the contradiction that EndoCA measures.
+"""
+
+__all__ = ["Outcome", "check_atoms", "outcome_of", "outcomes_of"]
+
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+
+
+class Outcome(StrEnum):
+    """What became of a paired unit: complex answer right or wrong, by the share of parts right."""
+
+    label: str
+    """The paper's term, or ours where the paper has none."""
+    plain: str
+    """The same in plain words."""
+
+    def __new__(cls, value: str, label: str, plain: str) -> "Outcome":
+        outcome = str.__new__(cls, value)
+        outcome._value_ = value
+        outcome.label = label
+        outcome.plain = plain
+        return outcome
+
+    SUPPORTED = "supported", "supported", "right answer, every part right"
+    INCONSISTENT = "inconsistent", "complex-atomic inconsistency", "right answer, wrong part"
+    COMPOSITION_FAILURE = "composition_failure", "composition failure", "wrong answer, every part right"
+    MIXED = "mixed", "mixed", "wrong answer, some parts right"
+    VISUAL_FACT_FAILURE = "visual_fact_failure", "visual-fact failure", "wrong answer, no part right"
+    NOT_ANSWERED = "not_answered", "not answered", "no complex answer; counted as wrong"
+
+
+def outcome_of(
+    complex_correct: bool, n_atoms: int, n_atoms_correct: int, complex_answered: bool = True
+) -> Outcome:
+    """Return the outcome of one unit.
+
+    A unit whose complex question has no usable answer (missing, failed or empty) is
+    NOT_ANSWERED whatever its parts: it is shown apart, and still wrong in every metric.
+
+    Raises:
+        ValueError: No atomic question, or more right ones than there are.
+    """
+    if not 0 <= n_atoms_correct <= n_atoms or n_atoms == 0:
+        raise ValueError(
+            f"{n_atoms_correct} of {n_atoms} atomic answers right: a unit has at least one atomic question"
+        )
+    if not complex_answered:
+        return Outcome.NOT_ANSWERED
+    if n_atoms_correct == n_atoms:
+        return Outcome.SUPPORTED if complex_correct else Outcome.COMPOSITION_FAILURE
+    if complex_correct:
+        return Outcome.INCONSISTENT
+    return Outcome.MIXED if n_atoms_correct else Outcome.VISUAL_FACT_FAILURE
+
+
+def outcomes_of(units: pd.DataFrame) -> "pd.Series[str]":
+    """Return `outcome_of` for each row of a frame of unit outcomes, as strings.
+
+    Args:
+        units: complex_correct, complex_answered (bool), n_atoms, n_atoms_correct (int).
+
+    Raises:
+        ValueError: As `outcome_of`, for any row.
+    """
+    check_atoms(units)
+    right = units["complex_correct"].to_numpy(dtype=bool)
+    answered = units["complex_answered"].to_numpy(dtype=bool)
+    every_part = (units["n_atoms_correct"] == units["n_atoms"]).to_numpy()
+    some_part = (units["n_atoms_correct"] > 0).to_numpy()
+    chosen = np.select(
+        [~answered, right & every_part, right, every_part, some_part],
+        [
+            Outcome.NOT_ANSWERED.value,
+            Outcome.SUPPORTED.value,
+            Outcome.INCONSISTENT.value,
+            Outcome.COMPOSITION_FAILURE.value,
+            Outcome.MIXED.value,
+        ],
+        default=Outcome.VISUAL_FACT_FAILURE.value,
+    )
+    return pd.Series(chosen, index=units.index, dtype="str")
+
+
+def check_atoms(units: pd.DataFrame) -> None:
+    """Raise ValueError unless every unit has an atomic question and no more right ones than that."""
+    wrong = (
+        (units["n_atoms"] < 1)
+        | (units["n_atoms_correct"] < 0)
+        | (units["n_atoms_correct"] > units["n_atoms"])
+    )
+    if wrong.any():
+        raise ValueError(f"{int(wrong.sum())} units break 0 <= n_atoms_correct <= n_atoms, n_atoms >= 1")

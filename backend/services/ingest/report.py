@@ -1,0 +1,70 @@
+"""What an import did, line by line: what went in, what did not, and why."""
+
+__all__ = ["ImportReport", "RunReport", "SuiteReport"]
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from backend.errors import BadLine
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteReport:
+    """Units of one suite that an import brought."""
+
+    suite: str
+    n_units: int
+    """Units in the file."""
+    n_new: int
+    """Units the store did not have."""
+    n_complex: int
+    n_atomic: int
+    n_images: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """Answers of one VLM over one suite that an import brought."""
+
+    run_id: str
+    vlm: str
+    suite: str
+    n_answers: int
+    """Answers in the file."""
+    n_new: int
+    n_replaced: int
+    """Answers that took the place of others the same run held."""
+    n_unchanged: int
+    n_missing: int
+    """Probes of the suite to which the run, as it now stands, holds no answer."""
+    n_failed: int
+    n_empty: int
+    n_unparsed: int
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """The whole of one import."""
+
+    kind: str
+    source: str
+    """Names of the files, for people."""
+    suites: list[SuiteReport] = field(default_factory=list)
+    runs: list[RunReport] = field(default_factory=list)
+    bad_lines: list[BadLine] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was decided on the way, in sentences."""
+    exclusions: dict[str, int] = field(default_factory=dict)
+    """Samples left out, by reason (suites built from Kvasir-VQA-x1)."""
+    images: dict[str, int] = field(default_factory=dict)
+    """Image files by what became of them: found, missing, broken, not named by any unit."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the import left the store different from before."""
+        new_units = any(suite.n_new for suite in self.suites)
+        return new_units or any(run.n_new or run.n_replaced for run in self.runs) or bool(self.images)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return asdict(self)

@@ -1,0 +1,161 @@
+"""Scoring a run: every probe of its suite gets a score, every unit an outcome.
+
+Answers are read from the store, scored by EndoCA's scorer and written back beside the older
+scores. A probe without an answer gets a score too: its absence is a wrong answer, counted
+as missing. Equal answers to equal questions are scored once.
+"""
+
+__all__ = ["rescore", "score_run"]
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from backend.domain.progress import Report, silent
+from backend.domain.records import AnswerStatus, Role, System
+from backend.endoca.outcomes import outcome_of
+from backend.endoca.scoring import SCORER, SCORER_VERSION, Atom, score_answer
+from backend.store.store import Store, insert
+
+if TYPE_CHECKING:
+    import duckdb
+
+_PROBES = """
+    SELECT p.unit_id, p.probe_id, p.role, p.question, p.reference, p.question_class,
+           u.image_id, u.complexity, a.answer, a.error
+    FROM probes p
+    JOIN units u ON u.unit_id = p.unit_id
+    LEFT JOIN answers a ON a.run_id = $run AND a.probe_id = p.probe_id
+    WHERE p.suite = $suite {only}
+    ORDER BY p.unit_id, p.role = 'complex', p.position
+"""
+"""A unit's atomic probes come first: the complex answer is scored against their references."""
+
+
+class _Verdict(NamedTuple):
+    status: AnswerStatus
+    correct: bool
+    parts: str
+
+
+Memo = dict[tuple[str, tuple[Atom, ...], str], _Verdict]
+
+
+def score_run(
+    cursor: "duckdb.DuckDBPyConnection",
+    run_id: str,
+    suite: str,
+    *,
+    unit_ids: Sequence[str] | None = None,
+    memo: Memo | None = None,
+) -> None:
+    """Score a run with the present scorer, inside the caller's write transaction.
+
+    Args:
+        cursor: The caller's write transaction.
+        run_id: The run.
+        suite: The run's suite.
+        unit_ids: Units to score again, where only some of the run's answers changed; all if None.
+        memo: Verdicts already reached; shared by an import of several VLMs.
+    """
+    import pyarrow as pa
+
+    memo = {} if memo is None else memo
+    only = ""
+    if unit_ids is not None:
+        cursor.register("scored_units", pa.table({"unit_id": pa.array(unit_ids, pa.string())}))
+        only = "AND p.unit_id IN (SELECT unit_id FROM scored_units)"
+    rows = cursor.execute(_PROBES.format(only=only), {"run": run_id, "suite": suite}).fetchall()
+    scores, outcomes = _score_rows(rows, memo)
+    condition = "run_id = ? AND scorer = ? AND scorer_version = ?"
+    if unit_ids is not None:
+        condition += " AND unit_id IN (SELECT unit_id FROM scored_units)"
+    for table, content in (("scores", scores), ("outcomes", outcomes)):
+        cursor.execute(f"DELETE FROM {table} WHERE {condition}", [run_id, SCORER, SCORER_VERSION])  # noqa: S608
+        n = len(content["unit_id"])
+        constants = {"run_id": run_id, "scorer": SCORER, "scorer_version": SCORER_VERSION}
+        filled = {name: pa.repeat(value, n) for name, value in constants.items()}
+        insert(cursor, table, pa.table({**filled, **content}))
+    if unit_ids is not None:
+        cursor.unregister("scored_units")
+    cursor.execute(
+        "UPDATE runs SET scorer = ?, scorer_version = ? WHERE run_id = ?", [SCORER, SCORER_VERSION, run_id]
+    )
+
+
+def rescore(store: Store, report: Report = silent) -> int:
+    """Score every EndoCA run with the present scorer; scores of older versions are kept.
+
+    Returns:
+        The number of runs that had no score of this scorer's version before.
+    """
+    runs = store.rows(
+        "SELECT run_id, suite FROM runs WHERE system = ? AND (scorer, scorer_version) <> (?, ?) ORDER BY run_id",
+        [System.ENDOCA, SCORER, SCORER_VERSION],
+    )
+    memo: Memo = {}
+    with store.write() as cursor:
+        for done, (run_id, suite) in enumerate(runs):
+            report("scoring", done, len(runs))
+            score_run(cursor, run_id, suite, memo=memo)
+    report("scoring", len(runs), len(runs))
+    return len(runs)
+
+
+def _score_rows(rows: list[tuple[str, ...]], memo: Memo) -> tuple[dict[str, list[object]], dict[str, list[object]]]:
+    """Return the columns of `scores` and `outcomes` for probes sorted by unit, atomic ones first."""
+    scores: dict[str, list[object]] = {
+        name: [] for name in ("probe_id", "unit_id", "image_id", "role", "question_class", "status", "correct", "parts")
+    }
+    outcome_columns = ("unit_id", "image_id", "complexity", "complex_correct", "n_atoms", "n_atoms_correct")
+    counts = ("n_missing", "n_failed", "n_empty", "n_unparsed")
+    outcomes: dict[str, list[object]] = {name: [] for name in (*outcome_columns, *counts, "outcome")}
+    absent = {AnswerStatus.MISSING: 0, AnswerStatus.FAILED: 1, AnswerStatus.EMPTY: 2, AnswerStatus.UNPARSED: 3}
+    atoms: list[Atom] = []
+    n_correct = 0
+    tally = [0, 0, 0, 0]
+    for unit_id, probe_id, role, question, reference, question_class, image_id, complexity, answer, error in rows:
+        if role == Role.ATOMIC:
+            atom = Atom(question_class, reference, question)
+            atoms.append(atom)
+            verdict = _verdict(question, (atom,), answer, error, memo)
+            n_correct += verdict.correct
+        else:
+            verdict = _verdict(question, tuple(atoms), answer, error, memo)
+        if verdict.status in absent:
+            tally[absent[verdict.status]] += 1
+        record = (probe_id, unit_id, image_id, role, question_class, verdict.status, verdict.correct, verdict.parts)
+        for column, value in zip(scores.values(), record, strict=True):
+            column.append(value)
+        if role == Role.COMPLEX:
+            answered = verdict.status in (AnswerStatus.READ, AnswerStatus.UNPARSED)
+            outcome = outcome_of(
+                complex_correct=verdict.correct,
+                n_atoms=len(atoms),
+                n_atoms_correct=n_correct,
+                complex_answered=answered,
+            )
+            unit = (unit_id, image_id, complexity, verdict.correct, len(atoms), n_correct, *tally, outcome)
+            for column, value in zip(outcomes.values(), unit, strict=True):
+                column.append(value)
+            atoms, n_correct, tally = [], 0, [0, 0, 0, 0]
+    return scores, outcomes
+
+
+def _verdict(question: str, atoms: tuple[Atom, ...], answer: str | None, error: str | None, memo: Memo) -> _Verdict:
+    if answer is None:
+        return _Verdict(AnswerStatus.MISSING, False, "[]")
+    if error:
+        return _Verdict(AnswerStatus.FAILED, False, "[]")
+    key = (question, atoms, answer)
+    known = memo.get(key)
+    if known is None:
+        score = score_answer(question, atoms, answer)
+        if score.is_empty:
+            status = AnswerStatus.EMPTY
+        else:
+            status = AnswerStatus.READ if score.parsed_all else AnswerStatus.UNPARSED
+        parts = json.dumps([asdict(part) for part in score.atoms], ensure_ascii=False)
+        known = memo[key] = _Verdict(status, score.correct, parts)
+    return known

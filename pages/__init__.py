@@ -1,0 +1,1 @@
+"""The screen: one file a page, and what they share in ``ui``."""

@@ -1,0 +1,5 @@
+"""What data is loaded?"""
+
+import streamlit as st
+
+st.title("What data is loaded?")

@@ -1,0 +1,1 @@
+"""What the pages share: the frame, the image viewer, errors and the words around them."""

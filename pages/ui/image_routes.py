@@ -1,0 +1,112 @@
+"""Images by id over HTTP: the original bytes, and a small preview for lists.
+
+The promise: only ids that the store knows are answered, a path never is; what arrives is
+the stored file unchanged, and a browser fetches it once (an image's bytes never change).
+"""
+
+__all__ = ["IMAGE_ROUTES", "image_url", "thumbnail", "thumbnail_url"]
+
+import io
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import quote
+
+from PIL import Image, ImageOps
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from backend.errors import AppError
+from backend.services.images import ImageFile, image_file
+
+THUMBNAIL_SIDE = 160
+"""Longest side of a preview, in pixels."""
+
+THUMBNAILS_KEPT = 2048
+"""Previews held in memory: about 5 kB each, so some 10 MB."""
+
+HEADERS = {
+    "Cache-Control": "private, max-age=31536000, immutable",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+}
+"""An image opened by itself may run nothing."""
+
+
+def image_url(image_id: str) -> str:
+    """Return the address of an image's original bytes."""
+    return f"/img/{quote(image_id, safe='')}"
+
+
+def thumbnail_url(image_id: str) -> str:
+    """Return the address of an image's preview."""
+    return f"/thumb/{quote(image_id, safe='')}"
+
+
+def original(request: Request) -> Response:
+    """Answer ``GET /img/{image_id}`` with the stored bytes, 304 where the browser has them, else 404."""
+    found = stored(request)
+    if isinstance(found, Response):
+        return found
+    headers = {**HEADERS, "ETag": f'"{found.sha256}"'}
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    return FileResponse(found.path, media_type=found.media_type, headers=headers)
+
+
+def preview(request: Request) -> Response:
+    """Answer ``GET /thumb/{image_id}`` with a JPEG of at most 160 pixels a side, 304 or 404."""
+    found = stored(request)
+    if isinstance(found, Response):
+        return found
+    headers = {**HEADERS, "ETag": f'"{found.sha256}-{THUMBNAIL_SIDE}"'}
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    try:
+        content = thumbnail(found.path, found.sha256)
+    except (OSError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
+        return PlainTextResponse("This image cannot be read.", status_code=404)
+    return Response(content, media_type="image/jpeg", headers=headers)
+
+
+def stored(request: Request) -> ImageFile | Response:
+    """Return the file asked for, or the plain answer that says why there is none."""
+    try:
+        found = image_file(request.path_params["image_id"])
+    except AppError as error:
+        return PlainTextResponse(str(error), status_code=503)
+    if found is None:
+        return PlainTextResponse("No image has this id.", status_code=404)
+    if not found.path.is_file():
+        return PlainTextResponse("The file of this image is no longer where it was.", status_code=404)
+    return found
+
+
+@lru_cache(maxsize=THUMBNAILS_KEPT)
+def thumbnail(path: Path, sha256: str) -> bytes:
+    """Return a JPEG preview of an image file, upright.
+
+    Args:
+        path: The image file.
+        sha256: Of its bytes; part of the key, so that a replaced file is drawn anew.
+
+    Raises:
+        OSError: The file is not an image that Pillow reads.
+        Image.DecompressionBombError: It has more pixels than are safe to open.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        with Image.open(path) as image:
+            image.draft("RGB", (2 * THUMBNAIL_SIDE, 2 * THUMBNAIL_SIDE))
+            small = ImageOps.exif_transpose(image)
+            small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
+            buffer = io.BytesIO()
+            small.convert("RGB").save(buffer, "JPEG", quality=85)
+    return buffer.getvalue()
+
+
+IMAGE_ROUTES = [
+    Route("/img/{image_id:path}", original, methods=["GET"]),
+    Route("/thumb/{image_id:path}", preview, methods=["GET"]),
+]
+"""Ids take the whole rest of the path: what is not an id ends here, not at Streamlit's page."""

@@ -1,0 +1,48 @@
+"""The frame around every page: navigation, the store in the sidebar, the line at the bottom.
+
+To add a page, add its line to ``PAGES``. Paths are absolute and the file of this frame
+lies away from ``pages/``: beside it, Streamlit would take the first deep link after a
+start for a page of its own and draw it without the frame.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from backend.settings import store_path
+from pages.ui import disclaimer, sidebar
+
+FOLDER = Path(__file__).resolve().parent
+STATIC = FOLDER / "static"
+
+PAGES = (
+    # group, title, file
+    ("", "Overview", "overview.py"),
+    ("EndoCA", "Paired answers", "endoca.py"),
+    ("Cases and data", "Case", "case.py"),
+    ("Cases and data", "Data", "data.py"),
+)
+
+navigation: dict[str, list[st.Page]] = {}
+for group, title, file in PAGES:
+    path = FOLDER.parent / file
+    navigation.setdefault(group, []).append(
+        st.Page(path, title=title, url_path=path.stem, default=file == "overview.py")
+    )
+page = st.navigation(navigation, expanded=True)
+
+st.set_page_config(
+    page_title=f"{page.title} · Parallax",
+    page_icon=str(STATIC / "icon.png"),
+    layout="wide",
+    menu_items={"About": disclaimer.ABOUT},
+)
+st.html(STATIC / "frame.css")
+st.logo(str(STATIC / "logo.svg"), size="large", icon_image=str(STATIC / "icon.png"))
+sidebar.show_store(store_path().name, "")
+disclaimer.show_line()
+
+if disclaimer.is_acknowledged():
+    page.run()
+else:
+    disclaimer.ask()

@@ -1,0 +1,137 @@
+// Zoom, pan and overlays without a rerun. Streamlit calls the default function again at each
+// rerun with the same element: handlers are assigned, and what the person set is kept.
+
+const SVG = "http://www.w3.org/2000/svg"
+const views = new WeakMap()
+
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high)
+const centred = (offset, drawn, room) => drawn <= room ? (room - drawn) / 2 : clamp(offset, room - drawn, 0)
+
+function mark(kind, color, attributes, text) {
+  const element = document.createElementNS(SVG, kind)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
+  element.setAttribute(kind === "text" ? "fill" : "stroke", color)
+  if (text) element.textContent = text
+  return element
+}
+
+function arrowPath({ x1, y1, x2, y2 }, pixel) {
+  const angle = Math.atan2(y2 - y1, x2 - x1)
+  const barb = (turn) => `${x2 - 11 * pixel * Math.cos(angle + turn)} ${y2 - 11 * pixel * Math.sin(angle + turn)}`
+  return `M${x1} ${y1} L${x2} ${y2} M${barb(0.45)} L${x2} ${y2} L${barb(-0.45)}`
+}
+
+export default function ({ data, parentElement }) {
+  const find = (selector) => parentElement.querySelector(selector)
+  const [frame, plane, image, map, svg] = [".frame", ".plane", ".image", ".map", "svg"].map(find)
+  const [message, zoom, slider, marks] = [".message", ".zoom", ".opacity input", ".marks input"].map(find)
+  let view = views.get(parentElement)
+  if (view?.url !== data.url) view = { url: data.url, scale: 1, x: 0, y: 0, fit: true }
+  views.set(parentElement, view)
+
+  const screenPixels = () => view.scale * window.devicePixelRatio
+  const fitScale = () => Math.min(frame.clientWidth / data.width, frame.clientHeight / data.height)
+  const centre = () => ({ x: frame.clientWidth / 2, y: frame.clientHeight / 2 })
+
+  function draw() {
+    if (view.fit) view.scale = fitScale()
+    view.x = centred(view.x, data.width * view.scale, frame.clientWidth)
+    view.y = centred(view.y, data.height * view.scale, frame.clientHeight)
+    plane.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.scale})`
+    plane.style.setProperty("--pixel", 1 / view.scale)
+    plane.classList.toggle("crisp", screenPixels() > 2)
+    for (const [index, path] of svg.querySelectorAll("path").entries()) {
+      path.setAttribute("d", arrowPath(data.arrows[index], 1 / view.scale))
+    }
+    zoom.textContent = `${Math.round(100 * screenPixels())} %`
+  }
+
+  function scaleTo(scale, at, fit = false) {
+    const next = clamp(scale, Math.min(fitScale(), 1) / 4, 40)
+    view.x = at.x - (at.x - view.x) * next / view.scale
+    view.y = at.y - (at.y - view.y) * next / view.scale
+    Object.assign(view, { scale: next, fit })
+    draw()
+  }
+
+  const real = () => 1 / window.devicePixelRatio
+  const actions = {
+    fit: () => scaleTo(fitScale(), centre(), true),
+    real: () => scaleTo(real(), centre()),
+    in: () => scaleTo(view.scale * 1.25, centre()),
+    out: () => scaleTo(view.scale / 1.25, centre()),
+  }
+  const pan = (dx, dy) => { view.x += dx; view.y += dy; draw() }
+  const keys = {
+    "+": actions.in, "=": actions.in, "-": actions.out, f: actions.fit, 0: actions.fit, 1: actions.real,
+    ArrowLeft: () => pan(40, 0), ArrowRight: () => pan(-40, 0), ArrowUp: () => pan(0, 40), ArrowDown: () => pan(0, -40),
+  }
+  const pointer = (event) => {
+    const box = frame.getBoundingClientRect()
+    return { x: event.clientX - box.left, y: event.clientY - box.top }
+  }
+
+  for (const button of parentElement.querySelectorAll("button")) button.onclick = actions[button.dataset.do]
+  frame.onkeydown = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return
+    event.preventDefault()
+    event.stopPropagation()
+    keys[event.key]()
+  }
+  frame.onwheel = (event) => {
+    event.preventDefault()
+    scaleTo(view.scale * Math.exp(-clamp(event.deltaY, -200, 200) / 400), pointer(event))
+  }
+  frame.ondblclick = (event) => {
+    if (view.scale === real()) actions.fit()
+    else scaleTo(real(), pointer(event))
+  }
+  frame.onpointerdown = (event) => {
+    if (event.button !== 0) return
+    frame.setPointerCapture(event.pointerId)
+    frame.classList.add("dragging")
+  }
+  frame.onpointermove = (event) => {
+    if (frame.hasPointerCapture(event.pointerId)) pan(event.movementX, event.movementY)
+  }
+  frame.onlostpointercapture = () => frame.classList.remove("dragging")
+
+  function say(text) {
+    message.textContent = text
+    message.hidden = !text
+    plane.hidden = Boolean(text)
+  }
+  image.onload = () => {
+    const same = image.naturalWidth === data.width && image.naturalHeight === data.height
+    say(same ? "" : `The file has ${image.naturalWidth} × ${image.naturalHeight} pixels, the store expects ` +
+      `${data.width} × ${data.height}. It is not drawn, because marks would be in the wrong place.`)
+  }
+  image.onerror = () => say("This image could not be loaded. Its file may have been moved; the Data page says where it was.")
+  if (image.getAttribute("src") !== data.url) image.src = data.url
+
+  frame.style.height = `${data.height_px}px`
+  frame.setAttribute("aria-label", `${data.label}. Plus and minus zoom, F fits, 1 shows true pixels, arrow keys move.`)
+  plane.style.width = `${data.width}px`
+  plane.style.height = `${data.height}px`
+  find(".size").textContent = `${data.width} × ${data.height}`
+  find(".marks").hidden = !data.boxes.length && !data.arrows.length
+  find(".opacity").hidden = map.hidden = !data.map
+  if (data.map) map.src = data.map
+
+  svg.setAttribute("viewBox", `0 0 ${data.width} ${data.height}`)
+  svg.replaceChildren(
+    ...data.boxes.map(({ x, y, width, height, color }) => mark("rect", color, { x, y, width, height })),
+    ...data.arrows.map(({ color }) => mark("path", color, {})),
+    ...data.boxes.filter((box) => box.label).map((box) => mark("text", box.color, { x: box.x, y: box.y, dy: "-0.4em" }, box.label)),
+    ...data.arrows.filter((arrow) => arrow.label).map((arrow) => mark("text", arrow.color, { x: arrow.x1, y: arrow.y1, dy: "-0.4em" }, arrow.label)),
+  )
+  marks.onchange = () => { svg.style.visibility = marks.checked ? "visible" : "hidden" }
+  slider.oninput = () => { map.style.opacity = slider.value / 100 }
+  marks.onchange()
+  slider.oninput()
+  draw()
+
+  const resized = new ResizeObserver(draw)
+  resized.observe(frame)
+  return () => resized.disconnect()
+}
