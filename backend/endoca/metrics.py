@@ -26,11 +26,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from backend.domain.statistics.paired_tests import PairedComparison, compare_paired
 from backend.domain.statistics.ratio_table import RatioMetric, ratio_table
-from backend.endoca.outcomes import check_atoms
+from backend.endoca.outcomes import check_units
 from backend.errors import AppError
 
 COMPLEX_ACCURACY = RatioMetric(
@@ -208,9 +209,9 @@ def image_sums(units: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         by: Columns that make a group.
 
     Raises:
-        ValueError: A unit without atomic question, or with more right ones than it has.
+        ValueError: As `check_units`.
     """
-    check_atoms(units)
+    check_units(units)
     right = units["complex_correct"].to_numpy(dtype=bool)
     every_part = (units["n_atoms_correct"] == units["n_atoms"]).to_numpy()
     selective, selected = _decisions(units)
@@ -261,6 +262,9 @@ def metric_table(units: pd.DataFrame, by: Sequence[str], intervals: bool = True)
 
     Returns:
         As `metrics_from_image_sums`.
+
+    Raises:
+        ValueError: As `check_units`.
     """
     return metrics_from_image_sums(image_sums(units, by), by, intervals=intervals)
 
@@ -294,7 +298,12 @@ def atom_table(atoms: pd.DataFrame, by: Sequence[str], intervals: bool = True) -
 
     Returns:
         As `atom_metrics_from_image_sums`.
+
+    Raises:
+        ValueError: An answer that is neither right nor wrong.
     """
+    if atoms[["correct", "answered"]].isna().any(axis=None):
+        raise ValueError("correct and answered are true or false for every atomic question")
     keys = [*by, "image_id"]
     answered = atoms["answered"].to_numpy(dtype=bool)
     rows = atoms[keys].assign(
@@ -315,13 +324,14 @@ def compare_runs(a: pd.DataFrame, b: pd.DataFrame, metric: str = COMPLEX_ACCURAC
 
     Raises:
         AppError: The metric does not judge single units.
-        ValueError: A frame holds a unit twice.
+        ValueError: A frame holds a unit twice, or as `check_units`.
     """
     known = [compared.key for compared in COMPARED_METRICS]
     if metric not in known:
         raise AppError(f"Two runs cannot be paired on {metric!r}.", f"Choose one of: {', '.join(known)}.")
     rights = []
     for units in (a, b):
+        check_units(units)
         if units["unit_id"].duplicated().any():
             raise ValueError("a run holds each unit once: pass the rows of one run at a time")
         rights.append(pd.Series(_unit_right(units, metric), index=pd.Index(units["unit_id"])))
@@ -335,7 +345,7 @@ def compare_runs(a: pd.DataFrame, b: pd.DataFrame, metric: str = COMPLEX_ACCURAC
     )
 
 
-def _unit_right(units: pd.DataFrame, metric: str) -> Any:
+def _unit_right(units: pd.DataFrame, metric: str) -> npt.NDArray[np.bool_]:
     """Return for each unit whether it counts as right under one of `COMPARED_METRICS`."""
     right = units["complex_correct"].to_numpy(dtype=bool)
     every_part = (units["n_atoms_correct"] == units["n_atoms"]).to_numpy()
@@ -346,7 +356,7 @@ def _unit_right(units: pd.DataFrame, metric: str) -> Any:
     }[metric]
 
 
-def _decisions(units: pd.DataFrame) -> tuple[Any, Any]:
+def _decisions(units: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return which units stand in a run that decides, and which it decided to answer."""
     if "decision" not in units:
         none = np.zeros(len(units), dtype=bool)

@@ -4,7 +4,7 @@ The complex answer is right or wrong, and so is each part (atomic answer); an ou
 the combination. Inconsistent units are the contradiction that EndoCA measures.
 """
 
-__all__ = ["Outcome", "check_atoms", "outcome_of", "outcomes_of"]
+__all__ = ["Outcome", "check_units", "outcome_of", "outcomes_of"]
 
 from enum import StrEnum
 
@@ -66,9 +66,9 @@ def outcomes_of(units: pd.DataFrame) -> "pd.Series[str]":
         units: complex_correct, complex_answered (bool), n_atoms, n_atoms_correct (int).
 
     Raises:
-        ValueError: As `outcome_of`, for any row.
+        ValueError: As `check_units`.
     """
-    check_atoms(units)
+    check_units(units)
     right = units["complex_correct"].to_numpy(dtype=bool)
     answered = units["complex_answered"].to_numpy(dtype=bool)
     every_part = (units["n_atoms_correct"] == units["n_atoms"]).to_numpy()
@@ -87,12 +87,16 @@ def outcomes_of(units: pd.DataFrame) -> "pd.Series[str]":
     return pd.Series(chosen, index=units.index, dtype="str")
 
 
-def check_atoms(units: pd.DataFrame) -> None:
-    """Raise ValueError unless every unit has an atomic question and no more right ones than that."""
-    wrong = (
-        (units["n_atoms"] < 1)
-        | (units["n_atoms_correct"] < 0)
-        | (units["n_atoms_correct"] > units["n_atoms"])
-    )
+def check_units(units: pd.DataFrame) -> None:
+    """Refuse a frame of unit outcomes that would make every metric after it wrong.
+
+    Raises:
+        ValueError: A unit that is neither right nor wrong (a missing value would read as
+            right), has no atomic question, or more right atomic answers than questions.
+    """
+    if units["complex_correct"].isna().any():
+        raise ValueError("complex_correct is true or false for every unit; what has no answer is wrong")
+    right, asked = units["n_atoms_correct"], units["n_atoms"]
+    wrong = (asked < 1) | (right < 0) | (right > asked)
     if wrong.any():
         raise ValueError(f"{int(wrong.sum())} units break 0 <= n_atoms_correct <= n_atoms, n_atoms >= 1")

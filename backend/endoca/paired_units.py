@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from backend.domain.records import Image, Probe, Role, Unit
-from backend.endoca.vocabulary import QUESTION_CLASSES
+from backend.endoca.vocabulary import BY_NAME
 from backend.errors import BadLine
 
 DEFAULT_DATASET = "Kvasir-VQA-x1"
@@ -236,7 +236,7 @@ class UnitBuilder:
 
     def _standard_probe(self, source_id: str, index: int, atom: GoldAtom) -> Probe:
         self.n_filled += 1
-        known = QUESTION_CLASSES.get(atom.question_class)
+        known = BY_NAME.get(atom.question_class)
         source = f"{source_id}::atomic::{index}"
         return Probe(
             probe_id=Unit.make_id(self._suite, source),

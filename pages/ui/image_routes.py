@@ -86,6 +86,8 @@ def stored(request: Request) -> ImageFile | Response:
 def thumbnail(path: Path, sha256: str) -> bytes:
     """Return a JPEG preview of an image file, upright.
 
+    Of 16-bit grey the upper eight bits are shown, as a browser does with the original.
+
     Args:
         path: The image file.
         sha256: Of its bytes; part of the key, so that a replaced file is drawn anew.
@@ -101,6 +103,8 @@ def thumbnail(path: Path, sha256: str) -> bytes:
             small = ImageOps.exif_transpose(image)
             small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
             buffer = io.BytesIO()
+            if small.mode.startswith("I;16"):
+                small = small.point(lambda value: value / 256, "L")
             small.convert("RGB").save(buffer, "JPEG", quality=85)
     return buffer.getvalue()
 

@@ -15,6 +15,9 @@ from pages.ui import disclaimer, sidebar
 FOLDER = Path(__file__).resolve().parent
 STATIC = FOLDER / "static"
 
+SIDEBAR_WIDTH = 232
+"""In pixels; a person can drag it wider."""
+
 PAGES = (
     # group, title, file
     ("", "Overview", "overview.py"),
@@ -35,12 +38,13 @@ st.set_page_config(
     page_title=f"{page.title} · Parallax",
     page_icon=str(STATIC / "icon.png"),
     layout="wide",
+    initial_sidebar_state=SIDEBAR_WIDTH,
     menu_items={"About": disclaimer.ABOUT},
 )
 st.html(STATIC / "frame.css")
 st.logo(str(STATIC / "logo.svg"), size="large", icon_image=str(STATIC / "icon.png"))
-sidebar.show_store(store_path().name, "")
 disclaimer.show_line()
+sidebar.show_store(store_path().name, "")
 
 if disclaimer.is_acknowledged():
     page.run()

@@ -34,14 +34,14 @@ def inline_script_hashes(html: str) -> list[str]:
 def content_security_policy(host: str, script_hashes: Sequence[str]) -> str:
     """Return the policy for a response to ``host`` (name and port, as the browser sent it).
 
-    ``blob:`` scripts are the inline components and plotly's workers; styles are written
-    into the page by Streamlit as it runs. The web socket is named beside 'self' because
-    not every browser counts it in.
+    ``blob:`` scripts are the inline components; plotly's WebGL traces compile their drawing
+    code and stay grey without 'unsafe-eval'; styles are written into the page by Streamlit
+    as it runs. The web socket is named beside 'self' because not every browser counts it in.
     """
     return "; ".join(
         (
             "default-src 'self'",
-            " ".join(("script-src 'self' blob:", *script_hashes)),
+            " ".join(("script-src 'self' blob: 'unsafe-eval'", *script_hashes)),
             "worker-src 'self' blob:",
             "style-src 'self' 'unsafe-inline'",
             "img-src 'self' data: blob:",

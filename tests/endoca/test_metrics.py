@@ -183,6 +183,17 @@ def test_a_unit_with_impossible_parts_is_refused(n_atoms: int, n_atoms_correct: 
         metric_table(frame, ["run_id"])
 
 
+def test_an_answer_that_is_neither_right_nor_wrong_is_refused() -> None:
+    unscored = unit_frame(SIX_UNITS).astype({"complex_correct": object})
+    unscored.loc[0, "complex_correct"] = float("nan")
+    with pytest.raises(ValueError, match="true or false"):
+        metric_table(unscored, ["run_id"])
+    unscored_atoms = ATOMS.astype({"correct": object})
+    unscored_atoms.loc[0, "correct"] = None
+    with pytest.raises(ValueError, match="true or false"):
+        atom_table(unscored_atoms, ["run_id"])
+
+
 def test_metrics_are_described_in_full_and_point_at_sums_that_exist() -> None:
     derived = {"n_inconsistent", "n_probes"}
     for key, metric in METRICS.items():
@@ -218,8 +229,12 @@ def test_atomic_accuracy_by_question_class_is_as_worked_out_by_hand() -> None:
 
 def test_atom_sums_of_images_give_the_same_table_as_single_answers() -> None:
     sums = pd.DataFrame(
-        [("polyp_count", "p", 2, 1, 0), ("polyp_count", "q", 1, 0, 1), ("text_presence", "p", 1, 1, 0)]
-        + [("text_presence", "q", 1, 1, 0)],
+        [
+            ("polyp_count", "p", 2, 1, 0),
+            ("polyp_count", "q", 1, 0, 1),
+            ("text_presence", "p", 1, 1, 0),
+            ("text_presence", "q", 1, 1, 0),
+        ],
         columns=["question_class", "image_id", *ATOM_SUMS],
     )
     by = ["question_class"]

@@ -122,8 +122,7 @@ def ratio_intervals(
         confidence: Two-sided, in (0, 1).
 
     Returns:
-        One entry a ratio; None where fewer than two clusters have a denominator above zero,
-        or fewer than half of the resamples do.
+        One entry a ratio; None where fewer than two clusters have a denominator above zero.
     """
     matrix = np.asarray(sums, dtype=np.float64)
     if len(matrix) < 2 or not ratios:
@@ -141,7 +140,7 @@ def ratio_intervals(
             intervals.append(None)
             continue
         interval = percentile_interval(resampled, confidence=confidence)
-        if interval is None and np.nanmin(resampled) == np.nanmax(resampled):
+        if interval is None:
             share = matrix[:, ratio.numerator].sum() / matrix[:, ratio.denominator].sum()
             interval = wilson_interval(
                 share, contributing, confidence=confidence, method=IntervalMethod.WILSON_OVER_CLUSTERS

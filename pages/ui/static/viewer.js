@@ -5,7 +5,7 @@ const SVG = "http://www.w3.org/2000/svg"
 const views = new WeakMap()
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high)
-const centred = (offset, drawn, room) => drawn <= room ? (room - drawn) / 2 : clamp(offset, room - drawn, 0)
+const middleCovered = (offset, drawn, room) => clamp(offset, room / 2 - drawn, room / 2)
 
 function mark(kind, color, attributes, text) {
   const element = document.createElementNS(SVG, kind)
@@ -34,9 +34,14 @@ export default function ({ data, parentElement }) {
   const centre = () => ({ x: frame.clientWidth / 2, y: frame.clientHeight / 2 })
 
   function draw() {
-    if (view.fit) view.scale = fitScale()
-    view.x = centred(view.x, data.width * view.scale, frame.clientWidth)
-    view.y = centred(view.y, data.height * view.scale, frame.clientHeight)
+    const [width, height] = [frame.clientWidth, frame.clientHeight]
+    if (view.fit) {
+      view.scale = fitScale()
+      view.x = (width - data.width * view.scale) / 2
+      view.y = (height - data.height * view.scale) / 2
+    }
+    view.x = middleCovered(view.x, data.width * view.scale, width)
+    view.y = middleCovered(view.y, data.height * view.scale, height)
     plane.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.scale})`
     plane.style.setProperty("--pixel", 1 / view.scale)
     plane.classList.toggle("crisp", screenPixels() > 2)
@@ -61,7 +66,7 @@ export default function ({ data, parentElement }) {
     in: () => scaleTo(view.scale * 1.25, centre()),
     out: () => scaleTo(view.scale / 1.25, centre()),
   }
-  const pan = (dx, dy) => { view.x += dx; view.y += dy; draw() }
+  const pan = (dx, dy) => { Object.assign(view, { x: view.x + dx, y: view.y + dy, fit: false }); draw() }
   const keys = {
     "+": actions.in, "=": actions.in, "-": actions.out, f: actions.fit, 0: actions.fit, 1: actions.real,
     ArrowLeft: () => pan(40, 0), ArrowRight: () => pan(-40, 0), ArrowUp: () => pan(0, 40), ArrowDown: () => pan(0, -40),
@@ -100,13 +105,14 @@ export default function ({ data, parentElement }) {
     message.textContent = text
     message.hidden = !text
     plane.hidden = Boolean(text)
+    find(".viewer").classList.toggle("failed", Boolean(text))
   }
   image.onload = () => {
     const same = image.naturalWidth === data.width && image.naturalHeight === data.height
     say(same ? "" : `The file has ${image.naturalWidth} × ${image.naturalHeight} pixels, the store expects ` +
       `${data.width} × ${data.height}. It is not drawn, because marks would be in the wrong place.`)
   }
-  image.onerror = () => say("This image could not be loaded. Its file may have been moved; the Data page says where it was.")
+  image.onerror = () => say("This image could not be loaded: its file may have been moved or damaged. Import its images again on the Data page.")
   if (image.getAttribute("src") !== data.url) image.src = data.url
 
   frame.style.height = `${data.height_px}px`

@@ -1,6 +1,7 @@
 """One shared part a page, chosen by ``?show=``."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from PIL import Image
 from backend.errors import AppError
 from pages.ui.copy import copy_button
 from pages.ui.viewer import Arrow, Box, image_viewer
+
+FRAME_CSS = Path(__file__).resolve().parents[3] / "pages/ui/static/frame.css"
 
 
 def heatmap_png() -> bytes:
@@ -24,6 +27,7 @@ def heatmap_png() -> bytes:
 
 
 st.set_page_config(layout="wide")
+st.html(FRAME_CSS)
 match st.query_params.get("show"):
     case "viewer":
         image_viewer(
@@ -43,7 +47,9 @@ match st.query_params.get("show"):
     case "other size":
         image_viewer("/img/drawn", 1280, 800, label="Other frame", key="viewer")
     case "app error":
-        raise AppError("The store is in use by process 4711.", "Close the other program, then reload this page.")
+        raise AppError(
+            "The store is in use by process 4711.", "Close the other program, then reload this page."
+        )
     case "bug":
         raise ValueError("an index nobody expected")
     case "copy":

@@ -1,0 +1,185 @@
+"""One case: an image, its questions and references, and what every VLM answered, judged and why.
+
+The shape is the same for all three systems, so that one view shows them all: a case has
+questions, and each run has one answer to each of them and a verdict on the whole.
+"""
+
+__all__ = ["Case", "CaseAnswer", "CaseImage", "CaseQuestion", "CaseRun", "Part", "Verdict", "load_case"]
+
+import json
+from dataclasses import dataclass
+
+from backend.domain.records import AnswerStatus, Role
+from backend.endoca.outcomes import Outcome
+from backend.errors import AppError
+from backend.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class CaseImage:
+    """The image as the store knows it; sizes and hash are None where its file is not at hand."""
+
+    image_id: str
+    dataset: str
+    file: str
+    width: int | None
+    height: int | None
+    sha256: str | None
+    bytes: int | None
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether the file was found, checked and hashed."""
+        return self.sha256 is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseQuestion:
+    """One question of the case."""
+
+    probe_id: str
+    role: str
+    position: int
+    question: str
+    reference: str
+    question_class: str
+    """Empty for a complex question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the scorer made of one part of an answer."""
+
+    expected: str
+    parsed: str | None
+    """None: no value could be read."""
+    correct: bool
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseAnswer:
+    """One VLM's answer to one question, verbatim, with its score."""
+
+    probe_id: str
+    text: str
+    error: str
+    status: AnswerStatus
+    correct: bool
+    parts: tuple[Part, ...]
+    """A complex answer has as many as the unit has atomic questions, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the answers of one run mean together."""
+
+    key: str
+    label: str
+    """The paper's term."""
+    plain: str
+    """The same for a clinician."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """One run's answers to the case's questions."""
+
+    run_id: str
+    vlm: str
+    vlm_group: str | None
+    setting: str
+    stage: str
+    origin: str
+    scorer: str
+    scorer_version: str
+    prompt_version: str
+    decoding: str
+    source: str
+    verdict: Verdict
+    answers: tuple[CaseAnswer, ...]
+    """One a question of the case, in the same order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A paired unit with everything that was said about it."""
+
+    unit_id: str
+    source_id: str
+    suite: str
+    system: str
+    split: str
+    complexity: int
+    image: CaseImage
+    questions: tuple[CaseQuestion, ...]
+    """The complex question first, then its parts in order."""
+    runs: tuple[CaseRun, ...]
+
+
+def load_case(store: Store, unit_id: str) -> Case:
+    """Return a case by its unit's id.
+
+    Raises:
+        AppError: The store holds no such unit.
+    """
+    found = store.rows(
+        "SELECT u.source_id, u.suite, s.system, u.split, u.complexity, i.image_id, i.dataset, i.file, i.width, "
+        "i.height, i.sha256, i.bytes FROM units u JOIN suites s USING (suite) JOIN images i USING (image_id) "
+        "WHERE u.unit_id = ?",
+        [unit_id],
+    )
+    if not found:
+        raise AppError(
+            f"There is no case {unit_id!r} in this store.",
+            "The link may come from another store. Choose a case from a list, or import the suite it belongs to.",
+        )
+    source_id, suite, system, split, complexity, *image = found[0]
+    questions = tuple(
+        CaseQuestion(*row)
+        for row in store.rows(
+            "SELECT probe_id, role, position, question, reference, question_class FROM probes "
+            "WHERE unit_id = ? ORDER BY role <> ?, position",
+            [unit_id, Role.COMPLEX],
+        )
+    )
+    return Case(
+        unit_id=unit_id,
+        source_id=source_id,
+        suite=suite,
+        system=system,
+        split=split,
+        complexity=complexity,
+        image=CaseImage(*image),
+        questions=questions,
+        runs=_runs(store, unit_id, questions),
+    )
+
+
+def _runs(store: Store, unit_id: str, questions: tuple[CaseQuestion, ...]) -> tuple[CaseRun, ...]:
+    answers: dict[str, dict[str, CaseAnswer]] = {}
+    rows = store.rows(
+        "SELECT s.run_id, s.probe_id, coalesce(a.answer, ''), coalesce(a.error, ''), s.status, s.correct, s.parts "
+        "FROM scores s JOIN runs r USING (run_id, scorer, scorer_version) "
+        "LEFT JOIN answers a ON a.run_id = s.run_id AND a.probe_id = s.probe_id WHERE s.unit_id = ?",
+        [unit_id],
+    )
+    for run_id, probe_id, text, error, status, correct, parts in rows:
+        read = tuple(Part(**part) for part in json.loads(parts))
+        answer = CaseAnswer(probe_id, text, error, AnswerStatus(status), correct, read)
+        answers.setdefault(run_id, {})[probe_id] = answer
+    runs = store.rows(
+        "SELECT r.run_id, r.vlm, r.vlm_group, r.setting, r.stage, r.origin, r.scorer, r.scorer_version, "
+        "r.prompt_version, r.decoding, r.source, o.outcome FROM outcomes o "
+        "JOIN runs r USING (run_id, scorer, scorer_version) WHERE o.unit_id = ? ORDER BY r.vlm, r.stage, r.run_id",
+        [unit_id],
+    )
+    return tuple(
+        CaseRun(
+            *run,
+            verdict=Verdict(outcome, Outcome(outcome).label, Outcome(outcome).plain),
+            answers=tuple(answers[run[0]][question.probe_id] for question in questions),
+        )
+        for *run, outcome in runs
+    )

@@ -1,0 +1,144 @@
+"""What the pages and the command line read: tables of metrics, runs, suites and units.
+
+Each function is one question to the store, answered as a documented DataFrame or a small
+dataclass. Formulas are the systems'; here they meet the store's sums.
+"""
+
+__all__ = [
+    "Comparison",
+    "atomic_by_class",
+    "compare",
+    "endoca_metrics",
+    "printed_endoca",
+    "run_label",
+    "store_summary",
+]
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from backend.endoca.metrics import (
+    atom_metrics_from_image_sums,
+    compare_runs,
+    metrics_from_image_sums,
+)
+from backend.errors import AppError
+from backend.store import queries
+from backend.store.filters import UnitFilter
+from backend.store.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from backend.domain.statistics.paired_tests import PairedComparison
+
+
+def store_summary(store: Store) -> tuple[str, str]:
+    """Return the store's name, and in one line what is in it."""
+    [(suites, units, runs, answers)] = store.rows(
+        "SELECT (SELECT count(*) FROM suites), (SELECT count(*) FROM units), "
+        "(SELECT count(*) FROM runs), (SELECT count(*) FROM answers)"
+    )
+    if not suites:
+        return store.path.name, "empty"
+    return store.path.name, f"{suites:,} suites, {units:,} units, {runs:,} runs, {answers:,} answers"
+
+
+def run_label(run: "pd.Series[object]") -> str:
+    """Return what to call a run where its suite is said elsewhere: the VLM, its setting, its stage if not direct."""
+    parts = [str(run["vlm"])]
+    if run["setting"]:
+        parts.append(str(run["setting"]))
+    if run["stage"] != "direct":
+        parts.append(str(run["stage"]))
+    return ", ".join(parts)
+
+
+def endoca_metrics(
+    store: Store, chosen: UnitFilter, by: Sequence[str] = (), *, intervals: bool = True
+) -> "pd.DataFrame":
+    """Return EndoCA's metrics, a row a run and group.
+
+    With a breakdown by question class or type, units count in each group they have a part of,
+    and the atomic figures are those of the group's own parts.
+
+    Args:
+        store: The store.
+        chosen: Which units of which runs.
+        by: Further columns: complexity, split, question_class, question_type, outcome, suite, vlm_group.
+        intervals: Whether to compute 95 % intervals (bootstrap clustered by image).
+
+    Returns:
+        run_id, the columns of ``by``, then as `backend.endoca.metrics.metrics_from_image_sums`.
+
+    Raises:
+        AppError: An unknown column in ``by``.
+    """
+    groups = ["run_id", *by]
+    table = metrics_from_image_sums(queries.image_sums(store, chosen, groups), groups, intervals=intervals)
+    if not {"question_class", "question_type"} & set(by):
+        return table
+    atoms = atom_metrics_from_image_sums(queries.atom_sums(store, chosen, groups), groups, intervals=intervals)
+    replaced = [name for name in atoms.columns if name.startswith("atomic_accuracy")]
+    merged = table.drop(columns=["n_atomic", *replaced]).merge(
+        atoms[[*groups, "n_atomic", *replaced]], on=groups, how="inner", validate="one_to_one"
+    )
+    return merged[list(table.columns)]
+
+
+def atomic_by_class(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
+    """Return atomic accuracy by run and question class, as `atom_metrics_from_image_sums`."""
+    groups = ["run_id", "question_class"]
+    return atom_metrics_from_image_sums(queries.atom_sums(store, chosen, groups), groups)
+
+
+def printed_endoca(store: Store, suite: str) -> "pd.DataFrame":
+    """Return a paper's printed table for a suite.
+
+    Returns:
+        One row a VLM in the printed order: vlm, vlm_group, parameters (None where not printed), n,
+        source, and a column a printed metric (fractions). Empty where nothing is printed for it.
+    """
+    rows = store.read(
+        "SELECT vlm, vlm_group, parameters, n, source, metric, value FROM published "
+        "WHERE system = 'endoca' AND suite = ? ORDER BY rowid",
+        [suite],
+    )
+    keys = ["vlm", "vlm_group", "parameters", "n", "source"]
+    if rows.empty:
+        return rows[keys]
+    order = rows["vlm"].drop_duplicates()
+    wide = rows.pivot_table(index=keys, columns="metric", values="value", dropna=False, observed=True).reset_index()
+    wide = wide.dropna(subset=["complex_accuracy"]).set_index("vlm").loc[order].reset_index()
+    wide.columns.name = None
+    wide["parameters"] = wide["parameters"].astype(object).where(wide["parameters"].notna(), None)
+    return wide
+
+
+class Comparison(NamedTuple):
+    """Two runs compared on the units both hold, metric by metric."""
+
+    metric: str
+    result: "PairedComparison"
+
+
+def compare(store: Store, run_a: str, run_b: str, chosen: UnitFilter) -> list[Comparison]:
+    """Compare two runs of one suite on the same units.
+
+    Args:
+        store: The store.
+        run_a: A run's id; differences are b minus a.
+        run_b: Another's.
+        chosen: Which units; its own choice of runs is put aside.
+
+    Raises:
+        AppError: The two runs are the same, or of different suites.
+    """
+    if run_a == run_b:
+        raise AppError("A run cannot be compared with itself.", "Choose two different runs.")
+    units = queries.unit_outcomes(store, replace(chosen, runs=(run_a, run_b), groups=(), origins=(), outcomes=()))
+    a, b = units[units["run_id"] == run_a], units[units["run_id"] == run_b]
+    if not set(a["unit_id"]) & set(b["unit_id"]):
+        raise AppError("The two runs share no unit.", "Choose two runs of the same suite, or clear filters.")
+    return [Comparison(key, compare_runs(a, b, key)) for key in ("complex_accuracy", "all_atomic_accuracy", "joint_accuracy")]

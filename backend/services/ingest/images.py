@@ -1,0 +1,232 @@
+"""Image files of a folder, given to the images that stored units name.
+
+An image is found by its name: the file's name without its ending is the image's id or the
+name the data set gives it. A file is checked before it is taken, its folder is registered,
+and nothing is copied. Where two files could be meant, neither is taken.
+"""
+
+__all__ = ["attach_images"]
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath, PurePosixPath
+from typing import NamedTuple
+
+from backend.domain.images import IMAGE_SUFFIXES, ImageFacts, check_image
+from backend.domain.progress import Report, silent
+from backend.errors import AppError
+from backend.services.ingest.report import ImportReport
+from backend.store.store import Store
+
+_COLUMNS = ("root", "path", "sha256", "width", "height", "format", "bytes")
+_REPORT_EVERY = 20
+
+
+class _Stored(NamedTuple):
+    image_id: str
+    dataset: str
+    file: str
+    attached: tuple[object, ...]
+    """Values of `_COLUMNS` as the store holds them, all None where no file is attached."""
+
+    @property
+    def names(self) -> set[str]:
+        """What a file of this image can be called, without its ending."""
+        return {_without_suffix(PurePosixPath(self.file).name), self.image_id.rpartition(":")[2]}
+
+
+@dataclass(slots=True)
+class _Checked:
+    """Files looked at so far: each is read once, however many images it could belong to."""
+
+    root: Path
+    facts: dict[Path, ImageFacts] = field(default_factory=dict)
+    faults: dict[Path, str] = field(default_factory=dict)
+
+    def sound(self, files: Iterable[Path]) -> list[Path]:
+        """Return those of ``files`` that are sound; the others go to `faults`."""
+        return [file for file in files if self._is_sound(file)]
+
+    def _is_sound(self, file: Path) -> bool:
+        if file not in self.facts and file not in self.faults:
+            try:
+                if not file.resolve().is_relative_to(self.root):
+                    raise AppError(
+                        f"{file.name} is a link that leads out of the folder.", "Copy the file into it."
+                    )
+                self.facts[file] = check_image(file)
+            except AppError as error:
+                self.faults[file] = error.message
+        return file in self.facts
+
+
+def attach_images(
+    store: Store, folder: Path, *, outcome: ImportReport | None = None, report: Report = silent
+) -> ImportReport:
+    """Give stored images the files that lie in ``folder`` and below it.
+
+    Every image in the store is looked for, whichever suite names it. The ending of a file's
+    name does not matter, nor its case. Where the name leaves a choice (several files of
+    different content for one image, or several images with one name), the folders decide:
+    the file's path must end as the data set writes it. Where several files are still left the
+    image gets none, and they are listed. An image that has a file and finds another here
+    takes the new one; an image that finds none keeps what it has.
+
+    Linked folders are not followed; a linked file counts where its target lies in the folder.
+
+    Args:
+        store: Where the images are known.
+        folder: Top folder of the files; it is registered, so that its images can be shown.
+        outcome: The report of the import this is a part of; a new one if None.
+        report: Told of progress in files; may raise `Cancelled`, which changes nothing.
+
+    Returns:
+        The report. Its ``images`` count, in images: ``found`` here, ``new`` (found, and not so
+        in the store before), ``ambiguous``, ``missing`` (in the store, and still without a
+        file); in files: ``broken``, ``not_named`` (no unit names such an image). Each broken
+        file and each ambiguous image is a note.
+
+    Raises:
+        AppError: The folder is absent or no folder, or the store names no image.
+    """
+    outcome = outcome if outcome is not None else ImportReport("images", folder.name)
+    root = _checked_root(folder)
+    images = _stored_images(store)
+    by_name = _files_by_name(root, outcome, report)
+    checked = _Checked(root)
+    n_so_named = Counter(name for image in images for name in image.names)
+    taken: dict[str, tuple[Path, ImageFacts]] = {}
+    ambiguous: list[str] = []
+    for done, image in enumerate(images):
+        if done % _REPORT_EVERY == 0:
+            report("checking images", done, len(images))
+        candidates = _candidates(image, by_name, unique=all(n_so_named[name] == 1 for name in image.names))
+        sound = checked.sound(candidates)
+        if _n_contents(sound, checked) > 1:
+            sound = _ending_as(image, sound) or sound
+        if _n_contents(sound, checked) > 1:
+            listed = ", ".join(_relative(file, root) for file in sound)
+            ambiguous.append(
+                f"{image.image_id} got no file; these differ, and each could be meant: {listed}."
+            )
+        elif sound:
+            taken[image.image_id] = sound[0], checked.facts[sound[0]]
+    report("checking images", len(images), len(images))
+    n_new = _write(store, root, images, taken)
+    names = {name for image in images for name in image.names}
+    outcome.images = {
+        "found": len(taken),
+        "new": n_new,
+        "ambiguous": len(ambiguous),
+        "missing": sum(1 for image in images if image.attached[0] is None and image.image_id not in taken),
+        "broken": len(checked.faults),
+        "not_named": sum(len(files) for name, files in by_name.items() if name not in names),
+    }
+    faults = sorted((_relative(file, root), fault) for file, fault in checked.faults.items())
+    outcome.notes.extend(f"{place} was not used: {fault}" for place, fault in faults)
+    outcome.notes.extend(ambiguous)
+    n_shared = len(taken) - len({file for file, _ in taken.values()})
+    if n_shared:
+        outcome.notes.append(
+            f"{n_shared} images share a file with an image of the same name in another data set."
+        )
+    return outcome
+
+
+def _checked_root(folder: Path) -> Path:
+    if not folder.exists():
+        raise AppError(f"There is no folder {folder}.", "Check the path.")
+    if not folder.is_dir():
+        raise AppError(f"{folder} is a file.", "Name the folder that holds the images.")
+    return folder.resolve()
+
+
+def _stored_images(store: Store) -> list[_Stored]:
+    rows = store.rows(f"SELECT image_id, dataset, file, {', '.join(_COLUMNS)} FROM images ORDER BY image_id")  # noqa: S608
+    if not rows:
+        raise AppError("The store names no image yet.", "Import a manifest first; its units name the images.")
+    return [_Stored(image_id, dataset, file, tuple(attached)) for image_id, dataset, file, *attached in rows]
+
+
+def _files_by_name(root: Path, outcome: ImportReport, report: Report) -> dict[str, list[Path]]:
+    """Return the folder's image files by their names without endings; folders that cannot be read are noted."""
+
+    def note(error: OSError) -> None:
+        place = _relative(Path(error.filename), root)
+        outcome.notes.append(f"The folder {place} cannot be read ({error.strerror}).")
+
+    found: dict[str, list[Path]] = defaultdict(list)
+    n_files = 0
+    for folder, folders, files in os.walk(root, onerror=note):
+        folders.sort()
+        report(f"looking through {root.name}", n_files, None)
+        for name in sorted(files):
+            if PurePath(name).suffix.lower() in IMAGE_SUFFIXES:
+                found[_without_suffix(name)].append(Path(folder, name))
+                n_files += 1
+    return found
+
+
+def _candidates(image: _Stored, by_name: dict[str, list[Path]], *, unique: bool) -> list[Path]:
+    """Return the files that could be the image's, in order of their paths."""
+    files = sorted({file for name in image.names for file in by_name.get(name, ())})
+    return files if unique else _ending_as(image, files)
+
+
+def _without_suffix(name: str) -> str:
+    """Return a file name without an image ending; an id that holds a dot stays whole."""
+    path = PurePath(name)
+    return path.stem if path.suffix.lower() in IMAGE_SUFFIXES else name
+
+
+def _ending_as(image: _Stored, files: Sequence[Path]) -> list[Path]:
+    """Return the files whose path ends in the folders and the name that the data set writes."""
+    written = PurePosixPath(image.file)
+    wanted = (*written.parts[:-1], _without_suffix(written.name))
+    return [
+        file for file in files if (*file.parts[:-1], _without_suffix(file.name))[-len(wanted) :] == wanted
+    ]
+
+
+def _n_contents(files: Sequence[Path], checked: _Checked) -> int:
+    return len({checked.facts[file].sha256 for file in files})
+
+
+def _relative(file: Path, root: Path) -> str:
+    return file.relative_to(root).as_posix()
+
+
+def _write(
+    store: Store, root: Path, images: Sequence[_Stored], taken: dict[str, tuple[Path, ImageFacts]]
+) -> int:
+    """Register the folder and write the images' files, in one transaction; return how many are new.
+
+    Where nothing is new nothing is written.
+    """
+    import pyarrow as pa
+
+    changed: list[tuple[object, ...]] = []
+    for image in images:
+        if image.image_id in taken:
+            file, facts = taken[image.image_id]
+            where = (str(root), _relative(file, root))
+            row = (*where, facts.sha256, facts.width, facts.height, facts.format, facts.bytes)
+            if row != image.attached:
+                changed.append((image.image_id, *row))
+    is_registered = bool(store.rows("SELECT 1 FROM image_roots WHERE root = ?", [str(root)]))
+    if not taken or (not changed and is_registered):
+        return 0
+    with store.write() as cursor:
+        if not is_registered:
+            cursor.execute("INSERT INTO image_roots (root) VALUES (?)", [str(root)])
+        if changed:
+            columns = zip(("image_id", *_COLUMNS), zip(*changed, strict=True), strict=True)
+            cursor.register("attached", pa.table({name: list(values) for name, values in columns}))
+            assignments = ", ".join(f"{column} = n.{column}" for column in _COLUMNS)
+            cursor.execute(
+                f"UPDATE images SET {assignments} FROM attached n WHERE images.image_id = n.image_id"  # noqa: S608
+            )
+            cursor.unregister("attached")
+    return len(changed)

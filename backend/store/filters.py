@@ -1,0 +1,180 @@
+"""Which units of which runs a page looks at: a choice as SQL, as parameters, and as a sentence.
+
+A `UnitFilter` travels in the link, so a view can be sent to somebody. Every part of it that is
+set becomes one `Clause`; the page prints the clauses' sentences, so that what is filtered is
+always said.
+"""
+
+__all__ = ["Clause", "UnitFilter"]
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple, Self
+
+from backend.endoca.outcomes import Outcome
+from backend.errors import AppError
+
+_SEPARATOR = "~"
+"""Between the values of one field in a link; no run id or class name holds it."""
+
+
+class Clause(NamedTuple):
+    """One condition on rows of units ``u`` joined with outcomes ``o`` and runs ``r``."""
+
+    sql: str
+    parameters: dict[str, object]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFilter:
+    """A choice of units and runs; an empty field does not restrict."""
+
+    suite: str = ""
+    runs: tuple[str, ...] = ()
+    """Run ids."""
+    groups: tuple[str, ...] = ()
+    """VLM groups."""
+    origins: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    complexities: tuple[int, ...] = ()
+    classes: tuple[str, ...] = ()
+    """Question classes; a unit fits when one of its parts is of one of them."""
+    part_wrong: bool = False
+    """With `classes`: only units in which the run answered such a part wrong."""
+    outcomes: tuple[str, ...] = ()
+    text: str = ""
+    """Letters that the question, a reference or one of the run's answers must hold; case is ignored."""
+    right: str = ""
+    """A run id: units whose complex answer that run has right …"""
+    wrong: str = ""
+    """… and this run has wrong."""
+
+    def clauses(self, names: Mapping[str, str] | None = None) -> list[Clause]:
+        """Return the conditions that are set.
+
+        Args:
+            names: What to call a run in the sentence, by run id.
+        """
+        called = names or {}
+        chosen: list[Clause] = []
+        if self.suite:
+            chosen.append(Clause("u.suite = $suite", {"suite": self.suite}, f"suite {self.suite}"))
+        if self.runs:
+            listed = _either([called.get(run, run) for run in self.runs])
+            chosen.append(Clause("list_contains($runs, o.run_id)", {"runs": list(self.runs)}, listed))
+        if self.groups:
+            sentence = f"{_either([group.replace('_', ' ') for group in self.groups])} VLMs"
+            chosen.append(Clause("list_contains($groups, r.vlm_group)", {"groups": list(self.groups)}, sentence))
+        if self.origins:
+            sentence = f"{_either(self.origins)} answers"
+            chosen.append(Clause("list_contains($origins, r.origin)", {"origins": list(self.origins)}, sentence))
+        if self.splits:
+            sentence = f"split {_either(self.splits)}"
+            chosen.append(Clause("list_contains($splits, u.split)", {"splits": list(self.splits)}, sentence))
+        if self.complexities:
+            sentence = f"complexity {_either([str(n) for n in self.complexities])}"
+            wanted = {"complexities": list(self.complexities)}
+            chosen.append(Clause("list_contains($complexities, u.complexity)", wanted, sentence))
+        if self.classes:
+            chosen.append(self._class_clause())
+        if self.outcomes:
+            plain = _either([Outcome(key).plain for key in self.outcomes])
+            chosen.append(Clause("list_contains($outcomes, o.outcome)", {"outcomes": list(self.outcomes)}, plain))
+        if self.text:
+            chosen.append(Clause(_TEXT_SQL, {"text": self.text.lower()}, f"with the words “{self.text}”"))
+        if self.right:
+            sentence = f"complex answer right by {called.get(self.right, self.right)}"
+            chosen.append(Clause(_correct_sql("right", True), {"right": self.right}, sentence))
+        if self.wrong:
+            sentence = f"complex answer wrong by {called.get(self.wrong, self.wrong)}"
+            chosen.append(Clause(_correct_sql("wrong", False), {"wrong": self.wrong}, sentence))
+        return chosen
+
+    def where(self) -> tuple[str, dict[str, object]]:
+        """Return the conditions as one SQL expression with its named parameters."""
+        chosen = self.clauses()
+        parameters: dict[str, object] = {}
+        for clause in chosen:
+            parameters.update(clause.parameters)
+        return " AND ".join(f"({clause.sql})" for clause in chosen) or "true", parameters
+
+    def sentence(self, names: Mapping[str, str] | None = None) -> str:
+        """Return what is chosen, for people: ``suite core, complexity 2, right answer, wrong part``."""
+        return ", ".join(clause.sentence for clause in self.clauses(names)) or "everything in the store"
+
+    def to_query(self) -> dict[str, str]:
+        """Return the fields that are set, as link parameters."""
+        query: dict[str, str] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value == field.default:
+                continue
+            if isinstance(value, tuple):
+                query[field.name] = _SEPARATOR.join(str(part) for part in value)
+            else:
+                query[field.name] = "1" if value is True else str(value)
+        return query
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Self:
+        """Return the filter a link asks for; parameters that are no field of it are left alone.
+
+        Raises:
+            AppError: A value that cannot be meant: a complexity that is no number, an unknown outcome.
+        """
+        known = cls()
+        values: dict[str, object] = {}
+        for field in fields(cls):
+            text = query.get(field.name, "")
+            if not text:
+                continue
+            parts = tuple(part for part in text.split(_SEPARATOR) if part)
+            if field.name == "complexities":
+                if not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
+                    raise AppError(f"The link asks for complexity {text!r}.", "Complexity is a whole number, 1 to 3.")
+                values[field.name] = tuple(int(part) for part in parts)
+            elif field.name == "part_wrong":
+                values[field.name] = text == "1"
+            elif isinstance(field.default, tuple):
+                values[field.name] = parts
+            else:
+                values[field.name] = text
+        chosen = replace(known, **values)  # type: ignore[arg-type]
+        unknown = [key for key in chosen.outcomes if key not in set(Outcome)]
+        if unknown:
+            raise AppError(f"The link asks for the outcome {unknown[0]!r}.", f"Known: {', '.join(Outcome)}.")
+        return chosen
+
+    def _class_clause(self) -> Clause:
+        named = _either([key.replace("_", " ") for key in self.classes])
+        if not self.part_wrong:
+            sql = "list_has_any(u.question_classes, $classes)"
+            return Clause(sql, {"classes": list(self.classes)}, f"{named} questions")
+        return Clause(_PART_WRONG_SQL, {"classes": list(self.classes)}, f"{named} part answered wrong")
+
+
+_TEXT_SQL = """
+    u.unit_id IN (
+        SELECT unit_id FROM probes WHERE contains(lower(question), $text) OR contains(lower(reference), $text))
+    OR (o.run_id, u.unit_id) IN (
+        SELECT a.run_id, p.unit_id FROM answers a JOIN probes p USING (probe_id) WHERE contains(lower(a.answer), $text))
+"""
+
+_PART_WRONG_SQL = """
+    EXISTS (SELECT 1 FROM scores s
+            WHERE s.run_id = o.run_id AND s.unit_id = o.unit_id AND s.role = 'atomic' AND NOT s.correct
+              AND s.scorer = o.scorer AND s.scorer_version = o.scorer_version
+              AND list_contains($classes, s.question_class))
+"""
+
+
+def _correct_sql(parameter: str, correct: bool) -> str:
+    return (
+        "u.unit_id IN (SELECT x.unit_id FROM outcomes x JOIN runs y USING (run_id, scorer, scorer_version) "  # noqa: S608
+        f"WHERE x.run_id = ${parameter} AND {'' if correct else 'NOT '}x.complex_correct)"
+    )
+
+
+def _either(words: tuple[str, ...] | list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,119 @@
+"""Promises of the frame around every page, seen in a real browser."""
+
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.browser.harness import screenshot, wait_for_app
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "/": "Overview",
+    "/endoca": "Paired answers",
+    "/case": "Case",
+    "/data": "Data",
+}
+LINE = "Research use only, not for clinical decisions"
+ACKNOWLEDGE = "I understand: research use only"
+
+OpenPage = Callable[..., Any]
+
+
+def navigation(page: Any) -> Any:
+    return page.get_by_test_id("stSidebarNav")
+
+
+def test_a_deep_link_as_the_very_first_request_shows_the_frame(cold_server: str, open_page: OpenPage) -> None:
+    page = open_page("/case?unit=x", address=cold_server)
+    assert page.title() == "Case · Parallax"
+    assert navigation(page).get_by_role("link", name="Paired answers").is_visible()
+    assert page.get_by_text(LINE).is_visible()
+    assert page.url == f"{cold_server}/case?unit=x"
+
+
+def test_the_first_visit_asks_before_it_shows_the_page_that_was_asked_for(open_page: OpenPage) -> None:
+    page = open_page("/case?unit=x", acknowledged=False)
+    title = page.get_by_role("heading", level=1)
+    assert page.get_by_role("button", name=ACKNOWLEDGE).is_visible()
+    assert not title.is_visible()
+    screenshot(page, "first_visit")
+
+    page.get_by_role("button", name=ACKNOWLEDGE).click()
+    title.wait_for()
+    assert page.title() == "Case · Parallax"
+    assert page.url.endswith("/case?unit=x")
+
+
+def test_an_acknowledgement_is_remembered_by_the_browser(open_page: OpenPage) -> None:
+    page = open_page("/", acknowledged=False)
+    page.get_by_role("button", name=ACKNOWLEDGE).click()
+    page.get_by_role("heading", level=1).wait_for()
+    page.wait_for_function("document.cookie.includes('parallax_acknowledged=1')")
+
+    page.goto(page.url.rstrip("/") + "/data")
+    wait_for_app(page)
+    assert page.get_by_role("button", name=ACKNOWLEDGE).count() == 0
+    assert page.title() == "Data · Parallax"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_says_that_it_is_for_research_only(open_page: OpenPage, path: str, scheme: str) -> None:
+    page = open_page(path, scheme=scheme)
+    line = page.get_by_text(LINE)
+    box = line.bounding_box()
+    assert line.is_visible()
+    assert box is not None and box["y"] + box["height"] <= 800, "the line lies below the window's edge"
+    assert page.title() == f"{PAGES[path]} · Parallax"
+    screenshot(page, f"frame_{path.strip('/') or 'overview'}_{scheme}")
+
+
+@pytest.mark.parametrize(("scheme", "darker"), [("light", False), ("dark", True)])
+def test_the_theme_follows_the_system(open_page: OpenPage, scheme: str, darker: bool) -> None:
+    page = open_page("/", scheme=scheme)
+    ground = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    red = int(ground.removeprefix("rgb(").split(",")[0])
+    assert (red < 128) is darker
+
+
+def test_every_page_is_reached_by_keyboard_alone(open_page: OpenPage) -> None:
+    page = open_page("/")
+    reached = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.innerText"))
+        if reached[-1] == "Data":
+            break
+    assert [name for name in reached if name in PAGES.values()] == list(PAGES.values())
+
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/data")
+    wait_for_app(page)
+    assert page.title() == "Data · Parallax"
+
+
+def test_the_chrome_of_streamlit_stays_away(open_page: OpenPage) -> None:
+    page = open_page("/")
+    for name in ("Deploy", "Made with Streamlit", "Rerun"):
+        assert page.get_by_text(name).count() == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/img/any", "/_stcore/health", "/_stcore/stream"])
+def test_a_foreign_host_name_is_refused(server: str, path: str) -> None:
+    request = urllib.request.Request(server + path, headers={"Host": "attacker.example"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request)
+    assert refused.value.code == 400
+
+
+@pytest.mark.parametrize("image_id", ["unknown", "..%2F..%2Fetc%2Fpasswd", "/etc/passwd", ""])
+@pytest.mark.parametrize("route", ["img", "thumb"])
+def test_only_known_image_ids_are_answered(server: str, route: str, image_id: str) -> None:
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{server}/{route}/{image_id}")
+    assert refused.value.code in (400, 404)
+    assert "<html" not in refused.value.read().decode()

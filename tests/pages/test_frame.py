@@ -1,0 +1,188 @@
+"""Promises of the frame that hold without a browser: pages, headers, images by id, errors."""
+
+import base64
+import hashlib
+import tomllib
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from streamlit import config
+from streamlit.testing.v1 import AppTest
+
+from backend.errors import AppError
+from backend.services.images import ImageFile
+from pages.ui import disclaimer, image_routes
+from pages.ui.errors import describe
+from pages.ui.image_routes import image_url, original, preview, thumbnail
+from pages.ui.security import STREAMLIT_INDEX, content_security_policy, inline_script_hashes
+
+
+def a_request(image_id: str, **headers: str) -> Request:
+    pairs = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    return Request({"type": "http", "method": "GET", "path_params": {"image_id": image_id}, "headers": pairs})
+
+
+def text_of(response: Response) -> str:
+    return bytes(response.body).decode()
+
+
+@pytest.fixture
+def frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stored image with the id "frame": 400 × 200 pixels; every other id is unknown."""
+    path = tmp_path / "frame.png"
+    Image.new("RGB", (400, 200), "#803020").save(path)
+    found = ImageFile(path, "image/png", "ab" * 32)
+    monkeypatch.setattr(image_routes, "image_file", {"frame": found}.get)
+    return path
+
+
+def test_the_first_visit_is_asked_and_then_sees_the_page(root: Path) -> None:
+    app = AppTest.from_file(str(root / "pages/ui/main.py")).run()
+    assert not app.exception
+    assert [button.label for button in app.button] == ["I understand: research use only"]
+    app.button[0].click().run()
+    assert not app.exception
+    assert "I understand: research use only" not in [button.label for button in app.button]
+
+
+def test_the_line_names_its_purpose_the_version_and_the_licences() -> None:
+    assert disclaimer.LINE == "Research use only, not for clinical decisions"
+    assert "licence" in disclaimer.LICENCES
+
+
+def test_every_option_of_the_config_file_is_one_that_streamlit_knows(root: Path) -> None:
+    known = set(config.get_config_options())
+    settings = tomllib.loads((root / ".streamlit/config.toml").read_text())
+    assert {name for name in flattened(settings) if name not in known} == set()
+
+
+def flattened(table: dict[str, object], prefix: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for key, value in table.items():
+        flat |= flattened(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("server.address", "127.0.0.1"),
+        ("server.allowedHosts", ["localhost", "127.0.0.1"]),
+        ("server.enableCORS", True),
+        ("server.enableXsrfProtection", True),
+        ("server.enableStaticServing", False),
+        ("server.showEmailPrompt", False),
+        ("browser.gatherUsageStats", False),
+        ("client.showErrorDetails", "none"),
+    ],
+)
+def test_the_server_starts_with_safe_settings(root: Path, option: str, value: object) -> None:
+    assert flattened(tomllib.loads((root / ".streamlit/config.toml").read_text()))[option] == value
+
+
+def test_no_font_or_theme_comes_from_outside(root: Path) -> None:
+    assert "://" not in (root / ".streamlit/config.toml").read_text()
+
+
+def test_inline_scripts_are_allowed_by_their_hash_alone() -> None:
+    digest = base64.b64encode(hashlib.sha256(b"\n  run()\n").digest()).decode()
+    html = "<script>\n  run()\n</script><script src='x.js'></script>"
+    assert inline_script_hashes(html) == [f"'sha256-{digest}'"]
+    assert len(inline_script_hashes(STREAMLIT_INDEX.read_text(encoding="utf-8"))) == 1
+
+
+def test_the_policy_names_no_host_but_the_server() -> None:
+    policy = content_security_policy("localhost:8501", ["'sha256-x'"])
+    directives = dict(part.split(" ", 1) for part in policy.split("; "))
+    hosts = {source for sources in directives.values() for source in sources.split() if "://" in source}
+    assert hosts == {"ws://localhost:8501", "wss://localhost:8501"}
+    assert directives["script-src"] == "'self' blob: 'unsafe-eval' 'sha256-x'"
+    for closed in ("object-src", "base-uri", "frame-ancestors"):
+        assert directives[closed] == "'none'"
+
+
+def test_an_image_is_sent_as_it_is_stored_and_kept_by_the_browser(frame: Path) -> None:
+    response = original(a_request("frame"))
+    assert isinstance(response, FileResponse)
+    assert Path(response.path) == frame
+    assert response.media_type == "image/png"
+    assert response.headers["etag"] == f'"{"ab" * 32}"'
+    assert response.headers["cache-control"] == "private, max-age=31536000, immutable"
+    assert "sandbox" in response.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(("route", "suffix"), [(original, ""), (preview, "-160")])
+def test_an_image_the_browser_already_has_is_not_sent_again(frame: Path, route: object, suffix: str) -> None:
+    assert callable(route)
+    response = route(a_request("frame", if_none_match=f'"{"ab" * 32}{suffix}"'))
+    assert response.status_code == 304
+    assert response.body == b""
+
+
+@pytest.mark.parametrize("route", [original, preview])
+def test_what_cannot_be_sent_is_said_in_plain_text(
+    frame: Path, monkeypatch: pytest.MonkeyPatch, route: object
+) -> None:
+    assert callable(route)
+    unknown = route(a_request("../frame.png"))
+    assert (unknown.status_code, text_of(unknown)) == (404, "No image has this id.")
+    frame.unlink()
+    gone = route(a_request("frame"))
+    assert (gone.status_code, text_of(gone)) == (404, "The file of this image is no longer where it was.")
+
+    def in_use(image_id: str) -> ImageFile | None:
+        raise AppError("The store is in use.", "Close the other program.")
+
+    monkeypatch.setattr(image_routes, "image_file", in_use)
+    busy = route(a_request("frame"))
+    assert (busy.status_code, text_of(busy)) == (503, "The store is in use. Close the other program.")
+
+
+def test_a_thumbnail_is_a_small_upright_jpeg(tmp_path: Path) -> None:
+    turned = Image.new("RGB", (400, 200))
+    exif = Image.Exif()
+    exif[0x0112] = 6  # orientation: turn a quarter to the right
+    turned.save(tmp_path / "turned.jpg", exif=exif)
+    (tmp_path / "small.jpg").write_bytes(thumbnail(tmp_path / "turned.jpg", "1"))
+    with Image.open(tmp_path / "small.jpg") as small:
+        assert (small.format, small.size) == ("JPEG", (80, 160))
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "I;16", "CMYK"])
+def test_a_thumbnail_is_made_of_every_kind_of_image(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / f"{mode.replace(';', '')}.tiff"
+    Image.new(mode, (40, 20)).save(path)
+    assert thumbnail(path, mode).startswith(b"\xff\xd8")
+
+
+def test_a_thumbnail_of_16_bit_grey_is_as_bright_as_the_original(tmp_path: Path) -> None:
+    Image.new("I;16", (40, 20), 0x8000).save(tmp_path / "grey.png")
+    (tmp_path / "small.jpg").write_bytes(thumbnail(tmp_path / "grey.png", "1"))
+    with Image.open(tmp_path / "small.jpg") as small:
+        assert small.getpixel((20, 10)) == pytest.approx((128, 128, 128), abs=2)
+
+
+def test_a_file_that_is_no_image_has_no_thumbnail(frame: Path) -> None:
+    frame.write_bytes(b"not an image")
+    response = preview(a_request("frame"))
+    assert (response.status_code, text_of(response)) == (404, "This image cannot be read.")
+
+
+def test_an_id_cannot_leave_its_place_in_the_address() -> None:
+    assert image_url("a/../b?c#d") == "/img/a%2F..%2Fb%3Fc%23d"
+
+
+def test_the_details_of_a_bug_hold_its_traceback_and_those_of_an_app_error_do_not() -> None:
+    try:
+        raise KeyError("polyp")
+    except KeyError as error:
+        details = describe(error)
+    assert details.startswith("Parallax ")
+    assert "Traceback" in details and "KeyError: 'polyp'" in details
+
+    words = describe(AppError("The file is empty.", "Choose another one."))
+    assert "The file is empty.\nChoose another one." in words
+    assert "Traceback" not in words
