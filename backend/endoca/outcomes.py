@@ -15,24 +15,32 @@ import pandas as pd
 class Outcome(StrEnum):
     """What became of a paired unit: complex answer right or wrong, by the share of parts right."""
 
-    label: str
-    """The paper's term, or ours where the paper has none."""
-    plain: str
-    """The same in plain words."""
+    SUPPORTED = "supported"
+    INCONSISTENT = "inconsistent"
+    COMPOSITION_FAILURE = "composition_failure"
+    MIXED = "mixed"
+    VISUAL_FACT_FAILURE = "visual_fact_failure"
+    NOT_ANSWERED = "not_answered"
 
-    def __new__(cls, value: str, label: str, plain: str) -> "Outcome":
-        outcome = str.__new__(cls, value)
-        outcome._value_ = value
-        outcome.label = label
-        outcome.plain = plain
-        return outcome
+    @property
+    def label(self) -> str:
+        """The paper's term, or ours where the paper has none."""
+        return _WORDS[self][0]
 
-    SUPPORTED = "supported", "supported", "right answer, every part right"
-    INCONSISTENT = "inconsistent", "complex-atomic inconsistency", "right answer, wrong part"
-    COMPOSITION_FAILURE = "composition_failure", "composition failure", "wrong answer, every part right"
-    MIXED = "mixed", "mixed", "wrong answer, some parts right"
-    VISUAL_FACT_FAILURE = "visual_fact_failure", "visual-fact failure", "wrong answer, no part right"
-    NOT_ANSWERED = "not_answered", "not answered", "no complex answer; counted as wrong"
+    @property
+    def plain(self) -> str:
+        """The same in plain words."""
+        return _WORDS[self][1]
+
+
+_WORDS = {
+    Outcome.SUPPORTED: ("supported", "right answer, every part right"),
+    Outcome.INCONSISTENT: ("complex-atomic inconsistency", "right answer, wrong part"),
+    Outcome.COMPOSITION_FAILURE: ("composition failure", "wrong answer, every part right"),
+    Outcome.MIXED: ("mixed", "wrong answer, some parts right"),
+    Outcome.VISUAL_FACT_FAILURE: ("visual-fact failure", "wrong answer, no part right"),
+    Outcome.NOT_ANSWERED: ("not answered", "no complex answer; counted as wrong"),
+}
 
 
 def outcome_of(

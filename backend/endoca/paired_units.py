@@ -220,8 +220,8 @@ class UnitBuilder:
             asked = parts.atomic.get(index)
             if asked is None:
                 if atom is None or not self._fill:
-                    found = len(parts.atomic)
-                    self._refuse(parts.complex, f"sample {source_id} announces {expected} atomic questions, has {found}")
+                    reason = f"sample {source_id} announces {expected} atomic questions, has {len(parts.atomic)}"
+                    self._refuse(parts.complex, reason)
                     return None
                 probes.append(self._standard_probe(source_id, index, atom))
                 continue

@@ -176,10 +176,10 @@ def _runs(store: Store, unit_id: str, questions: tuple[CaseQuestion, ...]) -> tu
         [unit_id],
     )
     return tuple(
-        CaseRun(
+        CaseRun(  # type: ignore[call-arg]  # the row holds the first eleven fields
             *run,
-            verdict=Verdict(outcome, Outcome(outcome).label, Outcome(outcome).plain),
-            answers=tuple(answers[run[0]][question.probe_id] for question in questions),
+            Verdict(outcome, Outcome(outcome).label, Outcome(outcome).plain),
+            tuple(answers[run[0]][question.probe_id] for question in questions),
         )
         for *run, outcome in runs
     )

@@ -14,11 +14,12 @@ __all__ = [
     "store_summary",
 ]
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.endoca.metrics import (
+    COMPARED_METRICS,
     atom_metrics_from_image_sums,
     compare_runs,
     metrics_from_image_sums,
@@ -45,7 +46,7 @@ def store_summary(store: Store) -> tuple[str, str]:
     return store.path.name, f"{suites:,} suites, {units:,} units, {runs:,} runs, {answers:,} answers"
 
 
-def run_label(run: "pd.Series[object]") -> str:
+def run_label(run: Mapping[str, object]) -> str:
     """Return what to call a run where its suite is said elsewhere: the VLM, its setting, its stage if not direct."""
     parts = [str(run["vlm"])]
     if run["setting"]:
@@ -141,4 +142,4 @@ def compare(store: Store, run_a: str, run_b: str, chosen: UnitFilter) -> list[Co
     a, b = units[units["run_id"] == run_a], units[units["run_id"] == run_b]
     if not set(a["unit_id"]) & set(b["unit_id"]):
         raise AppError("The two runs share no unit.", "Choose two runs of the same suite, or clear filters.")
-    return [Comparison(key, compare_runs(a, b, key)) for key in ("complex_accuracy", "all_atomic_accuracy", "joint_accuracy")]
+    return [Comparison(metric.key, compare_runs(a, b, metric.key)) for metric in COMPARED_METRICS]

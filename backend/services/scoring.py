@@ -72,7 +72,7 @@ def score_run(
     if unit_ids is not None:
         condition += " AND unit_id IN (SELECT unit_id FROM scored_units)"
     for table, content in (("scores", scores), ("outcomes", outcomes)):
-        cursor.execute(f"DELETE FROM {table} WHERE {condition}", [run_id, SCORER, SCORER_VERSION])  # noqa: S608
+        cursor.execute(f"DELETE FROM {table} WHERE {condition}", [run_id, SCORER, SCORER_VERSION])
         n = len(content["unit_id"])
         constants = {"run_id": run_id, "scorer": SCORER, "scorer_version": SCORER_VERSION}
         filled = {name: pa.repeat(value, n) for name, value in constants.items()}

@@ -22,7 +22,7 @@ class Clause(NamedTuple):
     """One condition on rows of units ``u`` joined with outcomes ``o`` and runs ``r``."""
 
     sql: str
-    parameters: dict[str, object]
+    parameters: Mapping[str, object]
     sentence: str
 
 
@@ -171,7 +171,7 @@ _PART_WRONG_SQL = """
 
 def _correct_sql(parameter: str, correct: bool) -> str:
     return (
-        "u.unit_id IN (SELECT x.unit_id FROM outcomes x JOIN runs y USING (run_id, scorer, scorer_version) "  # noqa: S608
+        "u.unit_id IN (SELECT x.unit_id FROM outcomes x JOIN runs y USING (run_id, scorer, scorer_version) "
         f"WHERE x.run_id = ${parameter} AND {'' if correct else 'NOT '}x.complex_correct)"
     )
 

@@ -116,7 +116,7 @@ def image_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataF
     if {"question_class", "question_type"} & set(by):
         kinds = ", ".join(f"{groups[name]} AS {name}" for name in groups if name.startswith("question_"))
         classes = (
-            f"CROSS JOIN LATERAL (SELECT DISTINCT {kinds} "  # noqa: S608
+            f"CROSS JOIN LATERAL (SELECT DISTINCT {kinds} "
             "FROM (SELECT unnest(u.question_classes) AS question_class) c) k"
         )
         groups = {name: f"k.{name}" if name.startswith("question_") else sql for name, sql in groups.items()}
@@ -138,7 +138,7 @@ def image_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataF
         {_FROM} {classes}
         WHERE {where}
         GROUP BY ALL
-        """,  # noqa: S608
+        """,
         parameters,
     )
 
@@ -177,7 +177,7 @@ def atom_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataFr
             AND s.scorer = o.scorer AND s.scorer_version = o.scorer_version
         WHERE {where} {of_class}
         GROUP BY ALL
-        """,  # noqa: S608
+        """,
         parameters,
     )
 
@@ -186,7 +186,7 @@ def unit_outcomes(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     """Return the outcomes themselves: the columns of `backend.endoca.metrics.UNIT_COLUMNS`."""
     where, parameters = chosen.where()
     return store.read(
-        "SELECT o.run_id, o.unit_id, o.image_id, o.complexity, o.complex_correct, o.n_atoms, o.n_atoms_correct, "  # noqa: S608
+        "SELECT o.run_id, o.unit_id, o.image_id, o.complexity, o.complex_correct, o.n_atoms, o.n_atoms_correct, "
         f"o.n_missing, o.n_failed, o.n_empty, o.n_unparsed {_FROM} WHERE {where}",
         parameters,
     )
@@ -196,7 +196,7 @@ def outcome_counts(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     """Return run_id, outcome and n_units for the chosen units."""
     where, parameters = chosen.where()
     return store.read(
-        f"SELECT o.run_id, o.outcome, count(*) AS n_units {_FROM} WHERE {where} GROUP BY ALL ORDER BY ALL",  # noqa: S608
+        f"SELECT o.run_id, o.outcome, count(*) AS n_units {_FROM} WHERE {where} GROUP BY ALL ORDER BY ALL",
         parameters,
     )
 
@@ -224,7 +224,7 @@ def unit_page(store: Store, chosen: UnitFilter, *, offset: int, limit: int) -> "
         SELECT page.*, p.question, p.reference
         FROM page JOIN probes p ON p.unit_id = page.unit_id AND p.role = 'complex'
         ORDER BY {_ORDER.replace("suite", "page.suite").replace("source_id", "page.source_id")}
-        """,  # noqa: S608
+        """,
         {**parameters, "limit": limit, "offset": offset},
     )
 
@@ -253,7 +253,7 @@ def neighbours(store: Store, chosen: UnitFilter, unit_id: str) -> Neighbours:
         )
         SELECT total, unit_id = $unit, place, before, after FROM placed
         ORDER BY unit_id = $unit DESC LIMIT 1
-        """,  # noqa: S608
+        """,
         {**parameters, "unit": unit_id},
     )
     if not rows:

@@ -142,7 +142,7 @@ def insert(cursor: duckdb.DuckDBPyConnection, table: str, rows: "pa.Table") -> N
     """Append ``rows`` to ``table`` by column name, in one bulk insert."""
     cursor.register("incoming_rows", rows)
     columns = ", ".join(rows.column_names)
-    cursor.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM incoming_rows")  # noqa: S608
+    cursor.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM incoming_rows")
     cursor.unregister("incoming_rows")
 
 

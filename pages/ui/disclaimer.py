@@ -20,7 +20,7 @@ LICENCES = "Data sets keep their own licences"
 ABOUT = f"""Parallax {__version__}
 
 {LINE}. Parallax shows where two answers of a medical vision-language model (VLM) about the
-same image part. It runs on this computer and sends nothing elsewhere.
+same image part. Images and answers stay where Parallax runs, unless you ask a remote VLM.
 
 {LICENCES}: they are named on the Data page."""
 
@@ -61,8 +61,8 @@ def ask() -> None:
             "are wrong. They must not be used to diagnose or treat anyone."
         )
         st.markdown(
-            "Images and answers stay on this computer. Each data set keeps its own licence, "
-            "named on the Data page."
+            "Images and answers stay where Parallax runs, unless you ask a remote VLM. Each data set "
+            "keeps its own licence, named on the Data page."
         )
         st.button("I understand: research use only", type="primary", on_click=acknowledge)
 

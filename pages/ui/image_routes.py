@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from backend.errors import AppError
 from backend.services.images import ImageFile, image_file
+from pages.ui.resources import the_store
 
 THUMBNAIL_SIDE = 160
 """Longest side of a preview, in pixels."""
@@ -72,7 +73,7 @@ def preview(request: Request) -> Response:
 def stored(request: Request) -> ImageFile | Response:
     """Return the file asked for, or the plain answer that says why there is none."""
     try:
-        found = image_file(request.path_params["image_id"])
+        found = image_file(the_store(), request.path_params["image_id"])
     except AppError as error:
         return PlainTextResponse(str(error), status_code=503)
     if found is None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from backend.settings import store_path
+from backend.services.explore import store_summary
 from pages.ui import disclaimer, sidebar
+from pages.ui.resources import the_store
 
 FOLDER = Path(__file__).resolve().parent
 STATIC = FOLDER / "static"
@@ -44,7 +45,7 @@ st.set_page_config(
 st.html(STATIC / "frame.css")
 st.logo(str(STATIC / "logo.svg"), size="large", icon_image=str(STATIC / "icon.png"))
 disclaimer.show_line()
-sidebar.show_store(store_path().name, "")
+sidebar.show_store(*store_summary(the_store()))
 
 if disclaimer.is_acknowledged():
     page.run()

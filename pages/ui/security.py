@@ -73,9 +73,7 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.setdefault(
-                    "Content-Security-Policy", content_security_policy(host, self.script_hashes)
-                )
+                headers.setdefault("Content-Security-Policy", content_security_policy(host, self.script_hashes))
                 headers.setdefault("X-Content-Type-Options", "nosniff")
                 headers.setdefault("Referrer-Policy", "no-referrer")
                 headers.setdefault("X-Frame-Options", "DENY")

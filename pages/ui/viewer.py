@@ -83,9 +83,7 @@ def image_viewer(
         key: Unique on the page.
         height_px: Height of the frame on the screen, in CSS pixels.
     """
-    heatmap = (
-        None if heatmap_png is None else f"data:image/png;base64,{base64.b64encode(heatmap_png).decode()}"
-    )
+    heatmap = None if heatmap_png is None else f"data:image/png;base64,{base64.b64encode(heatmap_png).decode()}"
     mount(
         key=key,
         data={

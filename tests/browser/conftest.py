@@ -42,9 +42,7 @@ def cold_server(chromium: Any, tmp_path: Path) -> Iterator[str]:
 @pytest.fixture(scope="package")
 def gallery(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A test-only app that mounts one shared part a page, chosen by ``?show=``."""
-    with running_server(
-        ROOT / "tests/browser/apps/gallery.py", tmp_path_factory.mktemp("gallery")
-    ) as address:
+    with running_server(ROOT / "tests/browser/apps/gallery.py", tmp_path_factory.mktemp("gallery")) as address:
         yield address
 
 

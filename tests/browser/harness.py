@@ -95,9 +95,7 @@ def wait_for_app(page: Any) -> None:
 
 def screenshot(page: Any, name: str) -> Path:
     """Write ``name.png`` into PARALLAX_SCREENSHOTS, or a folder for temporary files."""
-    folder = Path(
-        os.environ.get("PARALLAX_SCREENSHOTS") or Path(tempfile.gettempdir()) / "parallax-screenshots"
-    )
+    folder = Path(os.environ.get("PARALLAX_SCREENSHOTS") or Path(tempfile.gettempdir()) / "parallax-screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.png"
     page.screenshot(path=path)

@@ -3,11 +3,12 @@
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser.harness import screenshot, wait_for_app
+from tests.browser.harness import ROOT, running_server, screenshot, wait_for_app
 
 pytestmark = pytest.mark.browser
 
@@ -117,3 +118,18 @@ def test_only_known_image_ids_are_answered(server: str, route: str, image_id: st
         urllib.request.urlopen(f"{server}/{route}/{image_id}")
     assert refused.value.code in (400, 404)
     assert "<html" not in refused.value.read().decode()
+
+
+def test_a_broken_store_is_an_error_in_the_frame_that_says_what_to_do(
+    open_page: OpenPage, chromium: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "store.duckdb").write_bytes(b"this is no store" * 100)
+    with running_server(ROOT / "app.py", tmp_path) as address:
+        page = open_page("/data", address=address)
+        assert "store.duckdb" in page.get_by_role("alert").inner_text()
+        assert navigation(page).is_visible()
+        assert page.get_by_text(LINE).is_visible()
+        screenshot(page, "broken_store")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{address}/img/any")
+        assert refused.value.code == 503

@@ -28,9 +28,7 @@ def test_an_app_error_shows_its_own_words_and_the_next_step(open_page: OpenPage,
     screenshot(page, "app_error")
 
 
-def test_a_bug_is_called_one_and_its_traceback_is_copied_but_never_drawn(
-    open_page: OpenPage, gallery: str
-) -> None:
+def test_a_bug_is_called_one_and_its_traceback_is_copied_but_never_drawn(open_page: OpenPage, gallery: str) -> None:
     page = open_page("/?show=bug", address=gallery)
     assert "That is a bug in Parallax" in page.get_by_role("alert").inner_text()
     assert page.get_by_text("Traceback").count() == 0
@@ -46,9 +44,7 @@ def test_copy_link_copies_the_address_as_it_stands(open_page: OpenPage, gallery:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_kind_of_figure_is_drawn_under_the_policy(
-    open_page: OpenPage, gallery: str, scheme: str
-) -> None:
+def test_every_kind_of_figure_is_drawn_under_the_policy(open_page: OpenPage, gallery: str, scheme: str) -> None:
     page = open_page("/?show=charts", address=gallery, scheme=scheme, size=(1280, 2000))
     for figure in ("Scatter", "Scattergl", "Scatterpolar", "Heatmap", "Bar", "Sankey"):
         page.locator(f".st-key-{figure} .main-svg").first.wait_for()

@@ -152,9 +152,7 @@ def test_it_can_be_used_by_keyboard_and_says_what_it_shows(viewer: Any) -> None:
     ("show", "words"),
     [("missing", "could not be loaded"), ("other size", "640 × 400 pixels, the store expects 1280 × 800")],
 )
-def test_an_image_that_cannot_be_shown_says_why(
-    open_page: OpenPage, gallery: str, show: str, words: str
-) -> None:
+def test_an_image_that_cannot_be_shown_says_why(open_page: OpenPage, gallery: str, show: str, words: str) -> None:
     page = open_page(f"/?show={show}", address=gallery, missing=("/img/missing",))
     message = page.locator(".message", has_text=words)
     message.wait_for()

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from streamlit.testing.v1 import AppTest
 
 from backend.errors import AppError
 from backend.services.images import ImageFile
+from backend.store.store import Store
 from pages.ui import disclaimer, image_routes
 from pages.ui.errors import describe
 from pages.ui.image_routes import image_url, original, preview, thumbnail
+from pages.ui.resources import the_store
 from pages.ui.security import STREAMLIT_INDEX, content_security_policy, inline_script_hashes
 
 
@@ -35,17 +38,35 @@ def frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "frame.png"
     Image.new("RGB", (400, 200), "#803020").save(path)
     found = ImageFile(path, "image/png", "ab" * 32)
-    monkeypatch.setattr(image_routes, "image_file", {"frame": found}.get)
+    monkeypatch.setattr(image_routes, "the_store", lambda: None)
+    monkeypatch.setattr(image_routes, "image_file", lambda store, image_id: {"frame": found}.get(image_id))
     return path
 
 
-def test_the_first_visit_is_asked_and_then_sees_the_page(root: Path) -> None:
+@pytest.fixture
+def empty_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty store that the pages of this test open, and no other test."""
+    path = tmp_path / "empty.duckdb"
+    monkeypatch.setenv("PARALLAX_STORE", str(path))
+    the_store.clear()
+    yield path
+    the_store.clear()
+
+
+def test_the_first_visit_is_asked_and_then_sees_the_page(root: Path, empty_store: Path) -> None:
     app = AppTest.from_file(str(root / "pages/ui/main.py")).run()
     assert not app.exception
     assert [button.label for button in app.button] == ["I understand: research use only"]
     app.button[0].click().run()
     assert not app.exception
     assert "I understand: research use only" not in [button.label for button in app.button]
+
+
+def test_the_sidebar_names_the_store_and_what_is_in_it(root: Path, empty_store: Path) -> None:
+    app = AppTest.from_file(str(root / "pages/ui/main.py")).run()
+    [panel] = [block.proto.body for block in app.sidebar.get("html")]
+    assert "empty.duckdb" in panel
+    assert panel.endswith("<br>empty</div>")
 
 
 def test_the_line_names_its_purpose_the_version_and_the_licences() -> None:
@@ -123,9 +144,7 @@ def test_an_image_the_browser_already_has_is_not_sent_again(frame: Path, route: 
 
 
 @pytest.mark.parametrize("route", [original, preview])
-def test_what_cannot_be_sent_is_said_in_plain_text(
-    frame: Path, monkeypatch: pytest.MonkeyPatch, route: object
-) -> None:
+def test_what_cannot_be_sent_is_said_in_plain_text(frame: Path, monkeypatch: pytest.MonkeyPatch, route: object) -> None:
     assert callable(route)
     unknown = route(a_request("../frame.png"))
     assert (unknown.status_code, text_of(unknown)) == (404, "No image has this id.")
@@ -133,10 +152,10 @@ def test_what_cannot_be_sent_is_said_in_plain_text(
     gone = route(a_request("frame"))
     assert (gone.status_code, text_of(gone)) == (404, "The file of this image is no longer where it was.")
 
-    def in_use(image_id: str) -> ImageFile | None:
+    def in_use() -> Store:
         raise AppError("The store is in use.", "Close the other program.")
 
-    monkeypatch.setattr(image_routes, "image_file", in_use)
+    monkeypatch.setattr(image_routes, "the_store", in_use)
     busy = route(a_request("frame"))
     assert (busy.status_code, text_of(busy)) == (503, "The store is in use. Close the other program.")
 

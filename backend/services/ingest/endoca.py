@@ -179,7 +179,8 @@ def _find_probes(
         in_order = sorted(asked_once.values(), key=lambda n: (n.file, n.number))
         _put_questions(cursor, name, in_order, outcome, extend=True, fill_missing_atoms=True)
         outcome.notes.append(
-            f"{len(lines)} prediction lines match no stored manifest; suite {name} was made from the references they carry."
+            f"{len(lines)} prediction lines match no stored manifest; suite {name} was made from the references "
+            "they carry."
         )
     if unmatched:
         stored = _stored_probes(cursor)
@@ -290,7 +291,7 @@ def _put_answers(
         same = "o.run_id = n.run_id AND o.probe_id = n.probe_id"
         kinds = cursor.execute(
             "SELECT n.probe_id, o.probe_id IS NOT NULL, o.answer = n.answer AND o.error = n.error "
-            f"FROM incoming_answers n LEFT JOIN answers o ON {same}"  # noqa: S608
+            f"FROM incoming_answers n LEFT JOIN answers o ON {same}"
         ).fetchall()
         unchanged = {probe_id for probe_id, _, is_same in kinds if is_same}
         n_unchanged = len(unchanged)
@@ -299,7 +300,7 @@ def _put_answers(
         table = table.filter(pa.array([probe_id not in unchanged for probe_id in answers]))
         changed_units = _units_of(cursor, table)
         cursor.register("incoming_answers", table)
-        cursor.execute(f"DELETE FROM answers o USING incoming_answers n WHERE {same}")  # noqa: S608
+        cursor.execute(f"DELETE FROM answers o USING incoming_answers n WHERE {same}")
         cursor.unregister("incoming_answers")
     insert(cursor, "answers", table)
     if changed_units is None or changed_units:

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from backend.domain.progress import Report
 from backend.errors import AppError, BadLine
@@ -72,18 +72,15 @@ def read_rows(file: SourceFile, report: Report) -> Iterator[Row | BadLine]:
         return
     total = file.path.stat().st_size
     with file.path.open("rb") as raw:
-        zipped = head.startswith(b"\x1f\x8b")
-        stream: IO[bytes] = gzip.open(raw) if zipped else raw
+        stream = cast(IO[bytes], gzip.GzipFile(fileobj=raw) if head.startswith(b"\x1f\x8b") else raw)
         start = _peek(stream, file)
         if not start:
             raise AppError(f"{file.name} is empty.", "Choose a file with at least one line.")
         _refuse_binary(start, file)
         stream.seek(0)
         rows = _csv_rows if _is_csv(file, start) else _json_lines
-        seen = 0
-        for row in rows(stream, file):
+        for seen, row in enumerate(rows(stream, file), start=1):
             yield row
-            seen += 1
             if seen % _REPORT_EVERY == 0:
                 report(f"reading {file.name}", raw.tell(), total)
     report(f"reading {file.name}", total, total)

@@ -144,14 +144,14 @@ def _checked_root(folder: Path) -> Path:
 
 
 def _stored_images(store: Store) -> list[_Stored]:
-    rows = store.rows(f"SELECT image_id, dataset, file, {', '.join(_COLUMNS)} FROM images ORDER BY image_id")  # noqa: S608
+    rows = store.rows(f"SELECT image_id, dataset, file, {', '.join(_COLUMNS)} FROM images ORDER BY image_id")
     if not rows:
         raise AppError("The store names no image yet.", "Import a manifest first; its units name the images.")
     return [_Stored(image_id, dataset, file, tuple(attached)) for image_id, dataset, file, *attached in rows]
 
 
 def _files_by_name(root: Path, outcome: ImportReport, report: Report) -> dict[str, list[Path]]:
-    """Return the folder's image files by their names without endings; folders that cannot be read are noted."""
+    """Return the folder's image files by their names without endings; unreadable folders are noted."""
 
     def note(error: OSError) -> None:
         place = _relative(Path(error.filename), root)
@@ -226,7 +226,7 @@ def _write(
             cursor.register("attached", pa.table({name: list(values) for name, values in columns}))
             assignments = ", ".join(f"{column} = n.{column}" for column in _COLUMNS)
             cursor.execute(
-                f"UPDATE images SET {assignments} FROM attached n WHERE images.image_id = n.image_id"  # noqa: S608
+                f"UPDATE images SET {assignments} FROM attached n WHERE images.image_id = n.image_id"
             )
             cursor.unregister("attached")
     return len(changed)

@@ -142,7 +142,7 @@ def _check_same(cursor: "duckdb.DuckDBPyConnection", suite: str, incoming: dict[
         compared = [column for column in table.column_names if column not in (key, "suite")]
         differs = " OR ".join(f"o.{column} IS DISTINCT FROM n.{column}" for column in compared)
         [(n_differing, example)] = cursor.execute(
-            f"SELECT count(*), any_value(n.source_id) FROM incoming_same n JOIN {name} o ON o.{key} = n.{key} "  # noqa: S608
+            f"SELECT count(*), any_value(n.source_id) FROM incoming_same n JOIN {name} o ON o.{key} = n.{key} "
             f"WHERE {differs}"
         ).fetchall()
         cursor.unregister("incoming_same")

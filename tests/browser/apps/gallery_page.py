@@ -47,9 +47,7 @@ match st.query_params.get("show"):
     case "other size":
         image_viewer("/img/drawn", 1280, 800, label="Other frame", key="viewer")
     case "app error":
-        raise AppError(
-            "The store is in use by process 4711.", "Close the other program, then reload this page."
-        )
+        raise AppError("The store is in use by process 4711.", "Close the other program, then reload this page.")
     case "bug":
         raise ValueError("an index nobody expected")
     case "copy":
