@@ -1,5 +1,51 @@
-"""What is in the store?"""
+"""Where do a VLM's two answers part?"""
 
 import streamlit as st
 
-st.title("What is in the store?")
+from backend.services.endoca_series import vlm_places
+from backend.services.headlines import headlines
+from backend.services.store_contents import totals
+from pages.ui.first_steps import show_first_steps
+from pages.ui.headline_cards import STYLE, show_headline
+from pages.ui.links import CASE, DATA, ENDOCA
+from pages.ui.resources import kept, the_store
+from pages.ui.run_overview import show_run_overview
+from pages.ui.store_tables import show_suites
+
+st.title("Where do a VLM's two answers part?")
+st.markdown(
+    "Parallax asks a medical vision-language model (VLM) about the same image from two lines of sight. "
+    "In EndoCA a complex question is paired with its parts, each asked alone. An answer that is right although "
+    "one of its parts is wrong is a contradiction: the VLM did not get there by seeing. "
+    "Everything drawn in orange is such a contradiction, and opens the cases behind it."
+)
+
+store = the_store()
+held = kept(totals)
+runs, gaps = kept(headlines)
+places = kept(vlm_places)
+
+if not held.suites:
+    show_first_steps()
+
+if gaps:
+    st.subheader("Widest gap between right answers and right parts")
+    st.html(STYLE)
+    for left in range(0, len(gaps), 2):
+        for column, gap in zip(st.columns(2), gaps[left : left + 2], strict=False):
+            with column:
+                show_headline(gap, places.get(gap.vlm))
+
+if held.suites:
+    st.subheader("What is in the store")
+    st.text(
+        f"{held.suites:,} suites, {held.units:,} units on {held.images:,} images ({held.images_at_hand:,} at hand), "
+        f"{held.answers:,} answers in {held.runs:,} runs of {held.vlms:,} VLMs."
+    )
+    show_suites(store)
+    if held.runs:
+        show_run_overview(runs)
+    with st.container(horizontal=True):
+        st.page_link(ENDOCA, label="Compare VLMs on Paired answers")
+        st.page_link(CASE, label="Look at single cases")
+        st.page_link(DATA, label="Import more on the Data page")

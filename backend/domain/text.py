@@ -31,7 +31,7 @@ _THINK_TAIL = re.compile(r"\A.*</(?:think|thinking|thought|reasoning|scratchpad)
 _FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
 _TAG = re.compile(r"</?(?:answer|final|response|output|b|i|em|strong|p|br|ul|ol|li|s)\s*/?>", re.I)
 _MARK = re.compile(r"\*{1,3}|_{2,3}|~~|(?<![\w])_(?=\w)|(?<=\w)_(?![\w])|\\(?=[*_#`])|\$")
-_HEADING = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?)+|[ \t]+#{1,6}[ \t]*$", re.M)
+_HEADING = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?(?=[A-Za-z*_#]))+|[ \t]+#{1,6}[ \t]*$", re.M)
 _RULE_LINE = re.compile(r"^[ \t]*(?:[-=_*][ \t]*){3,}$", re.M)
 _LABEL = (
     r"(?:(?:the\s+)?(?:final\s+|short\s+|concise\s+|correct\s+|my\s+)?"
@@ -140,7 +140,7 @@ def plain_answer(text: str) -> str:
     text = text.strip()
     for _ in range(2):
         text = final_answer(text).strip()
-        if len(text) > 1 and text[0] in "\"'([" and text[-1] == {"(": ")", "[": "]"}.get(text[0], text[0]):
+        if len(text) > 1 and text[0] in "\"'(" and text[-1] == {"(": ")"}.get(text[0], text[0]):
             inner = text[1:-1]
             if text[0] not in inner and text[-1] not in inner:
                 text = inner.strip()

@@ -16,6 +16,7 @@ __all__ = [
     "UNIT_COLUMNS",
     "atom_metrics_from_image_sums",
     "atom_table",
+    "check_units",
     "compare_runs",
     "image_sums",
     "metric_table",
@@ -31,7 +32,6 @@ import pandas as pd
 
 from backend.domain.statistics.paired_tests import PairedComparison, compare_paired
 from backend.domain.statistics.ratio_table import RatioMetric, ratio_table
-from backend.endoca.outcomes import check_units
 from backend.errors import AppError
 
 COMPLEX_ACCURACY = RatioMetric(
@@ -343,6 +343,21 @@ def compare_runs(a: pd.DataFrame, b: pd.DataFrame, metric: str = COMPLEX_ACCURAC
         only_in_a=len(a) - len(shared),
         only_in_b=len(b) - len(shared),
     )
+
+
+def check_units(units: pd.DataFrame) -> None:
+    """Refuse a frame of unit outcomes that would make every metric after it wrong.
+
+    Raises:
+        ValueError: A unit that is neither right nor wrong (a missing value would read as
+            right), has no atomic question, or more right atomic answers than questions.
+    """
+    if units["complex_correct"].isna().any():
+        raise ValueError("complex_correct is true or false for every unit; what has no answer is wrong")
+    right, asked = units["n_atoms_correct"], units["n_atoms"]
+    wrong = (asked < 1) | (right < 0) | (right > asked)
+    if wrong.any():
+        raise ValueError(f"{int(wrong.sum())} units break 0 <= n_atoms_correct <= n_atoms, n_atoms >= 1")
 
 
 def _unit_right(units: pd.DataFrame, metric: str) -> npt.NDArray[np.bool_]:

@@ -4,12 +4,9 @@ The complex answer is right or wrong, and so is each part (atomic answer); an ou
 the combination. Inconsistent units are the contradiction that EndoCA measures.
 """
 
-__all__ = ["Outcome", "check_units", "outcome_of", "outcomes_of"]
+__all__ = ["Outcome", "outcome_of"]
 
 from enum import StrEnum
-
-import numpy as np
-import pandas as pd
 
 
 class Outcome(StrEnum):
@@ -65,46 +62,3 @@ def outcome_of(
     if complex_correct:
         return Outcome.INCONSISTENT
     return Outcome.MIXED if n_atoms_correct else Outcome.VISUAL_FACT_FAILURE
-
-
-def outcomes_of(units: pd.DataFrame) -> "pd.Series[str]":
-    """Return `outcome_of` for each row of a frame of unit outcomes, as strings.
-
-    Args:
-        units: complex_correct, complex_answered (bool), n_atoms, n_atoms_correct (int).
-
-    Raises:
-        ValueError: As `check_units`.
-    """
-    check_units(units)
-    right = units["complex_correct"].to_numpy(dtype=bool)
-    answered = units["complex_answered"].to_numpy(dtype=bool)
-    every_part = (units["n_atoms_correct"] == units["n_atoms"]).to_numpy()
-    some_part = (units["n_atoms_correct"] > 0).to_numpy()
-    chosen = np.select(
-        [~answered, right & every_part, right, every_part, some_part],
-        [
-            Outcome.NOT_ANSWERED.value,
-            Outcome.SUPPORTED.value,
-            Outcome.INCONSISTENT.value,
-            Outcome.COMPOSITION_FAILURE.value,
-            Outcome.MIXED.value,
-        ],
-        default=Outcome.VISUAL_FACT_FAILURE.value,
-    )
-    return pd.Series(chosen, index=units.index, dtype="str")
-
-
-def check_units(units: pd.DataFrame) -> None:
-    """Refuse a frame of unit outcomes that would make every metric after it wrong.
-
-    Raises:
-        ValueError: A unit that is neither right nor wrong (a missing value would read as
-            right), has no atomic question, or more right atomic answers than questions.
-    """
-    if units["complex_correct"].isna().any():
-        raise ValueError("complex_correct is true or false for every unit; what has no answer is wrong")
-    right, asked = units["n_atoms_correct"], units["n_atoms"]
-    wrong = (asked < 1) | (right < 0) | (right > asked)
-    if wrong.any():
-        raise ValueError(f"{int(wrong.sum())} units break 0 <= n_atoms_correct <= n_atoms, n_atoms >= 1")

@@ -11,6 +11,7 @@ __all__ = [
     "AtomicReferences",
     "Exclusion",
     "Sample",
+    "SourceRow",
     "X1Row",
     "available",
     "exclusion_of_references",
@@ -79,6 +80,16 @@ def _number(value: object) -> object:
     return None if _is_blank(value) else value
 
 
+class SourceRow(BaseModel):
+    """One row of Kvasir-VQA: an atomic question about an image, and its reference."""
+
+    model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
+
+    img_id: str
+    question: str
+    answer: Annotated[str, BeforeValidator(_text)]
+
+
 class X1Row(BaseModel):
     """One row of Kvasir-VQA-x1, as it stands in the file; further columns are let through."""
 
@@ -126,8 +137,8 @@ class Sample:
 
     @property
     def content(self) -> tuple[str, str, str]:
-        """Image, complex question and its reference: the same in every file, whatever the row numbers."""
-        return self.img_id, self.question, self.reference
+        """Image (as ids write it), complex question and its reference: the same whatever the row number."""
+        return Image.make_id("", self.img_id), self.question, self.reference
 
 
 class AtomicReferences:

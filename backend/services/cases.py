@@ -4,14 +4,26 @@ The shape is the same for all three systems, so that one view shows them all: a 
 questions, and each run has one answer to each of them and a verdict on the whole.
 """
 
-__all__ = ["Case", "CaseAnswer", "CaseImage", "CaseQuestion", "CaseRun", "Part", "Verdict", "load_case"]
+__all__ = [
+    "Case",
+    "CaseAnswer",
+    "CaseImage",
+    "CaseQuestion",
+    "CaseRun",
+    "Part",
+    "Verdict",
+    "load_case",
+    "runs_in_order",
+]
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.domain.records import AnswerStatus, Role
 from backend.endoca.outcomes import Outcome
 from backend.errors import AppError
+from backend.store.filters import UnitFilter
 from backend.store.store import Store
 
 
@@ -155,6 +167,28 @@ def load_case(store: Store, unit_id: str) -> Case:
         questions=questions,
         runs=_runs(store, unit_id, questions),
     )
+
+
+def runs_in_order(runs: Sequence[CaseRun], chosen: UnitFilter) -> tuple[list[CaseRun], list[CaseRun]]:
+    """Return the runs a filter asks for, and the others; contradictions first, then by VLM.
+
+    A run that the filter names as right or wrong is asked for too. Where the filter says nothing
+    about runs, all are asked for.
+    """
+    named = {*chosen.runs, chosen.right, chosen.wrong} - {""}
+
+    def asked(run: CaseRun) -> bool:
+        return (
+            (not named or run.run_id in named)
+            and (not chosen.groups or run.vlm_group in chosen.groups)
+            and (not chosen.origins or run.origin in chosen.origins)
+            and (not chosen.outcomes or run.verdict.key in chosen.outcomes)
+        )
+
+    ordered = sorted(
+        runs, key=lambda run: (run.verdict.key != Outcome.INCONSISTENT, run.vlm.lower(), run.stage, run.run_id)
+    )
+    return [run for run in ordered if asked(run)], [run for run in ordered if not asked(run)]
 
 
 def _runs(store: Store, unit_id: str, questions: tuple[CaseQuestion, ...]) -> tuple[CaseRun, ...]:

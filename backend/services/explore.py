@@ -11,6 +11,7 @@ __all__ = [
     "endoca_metrics",
     "printed_endoca",
     "run_label",
+    "run_names",
     "store_summary",
 ]
 
@@ -56,6 +57,15 @@ def run_label(run: Mapping[str, object]) -> str:
     return ", ".join(parts)
 
 
+def run_names(store: Store) -> dict[str, str]:
+    """Return what to call each run in a sentence, by run id: its label, and its suite."""
+    runs = store.rows("SELECT run_id, suite, vlm, setting, stage FROM runs")
+    return {
+        run_id: f"{run_label({'vlm': vlm, 'setting': setting, 'stage': stage})} ({suite})"
+        for run_id, suite, vlm, setting, stage in runs
+    }
+
+
 def endoca_metrics(
     store: Store, chosen: UnitFilter, by: Sequence[str] = (), *, intervals: bool = True
 ) -> "pd.DataFrame":
@@ -88,10 +98,10 @@ def endoca_metrics(
     return merged[list(table.columns)]
 
 
-def atomic_by_class(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
+def atomic_by_class(store: Store, chosen: UnitFilter, intervals: bool = True) -> "pd.DataFrame":
     """Return atomic accuracy by run and question class, as `atom_metrics_from_image_sums`."""
     groups = ["run_id", "question_class"]
-    return atom_metrics_from_image_sums(queries.atom_sums(store, chosen, groups), groups)
+    return atom_metrics_from_image_sums(queries.atom_sums(store, chosen, groups), groups, intervals=intervals)
 
 
 def printed_endoca(store: Store, suite: str) -> "pd.DataFrame":

@@ -6,7 +6,7 @@ other in the order they came. A job's result, or the error that ended it, is kep
 job is dismissed or pushed out by newer ones.
 """
 
-__all__ = ["JOBS", "Job", "JobState", "Jobs", "Progress", "Task"]
+__all__ = ["JOBS", "Job", "JobState", "Jobs", "Progress", "Task", "nothing"]
 
 import logging
 import threading
@@ -70,7 +70,7 @@ class Progress:
         return min(self.done / self.total, 1.0) if self.total else None
 
 
-def _nothing() -> None:
+def nothing() -> None:
     """Release nothing."""
 
 
@@ -83,7 +83,7 @@ class Task:
     work: Work
     skip_bad_lines: Work | None = None
     """The same work, passing over bad lines; can be asked for where ``work`` ends in `BadLines`."""
-    release: Callable[[], None] = _nothing
+    release: Callable[[], None] = nothing
     """Called once, when the task can no longer be run again: deletes temporary files."""
 
 
@@ -92,7 +92,7 @@ class Job:
     """One task for one store. Made by `Jobs.start`; read its fields, change nothing."""
 
     task: Task
-    store: Store
+    store: Store = field(repr=False)
     id: str = field(default_factory=lambda: uuid4().hex[:12])
     state: JobState = JobState.WAITING
     result: object = None
@@ -100,6 +100,7 @@ class Job:
     error: Exception | None = None
     """What ended it: an `AppError`, or a bug."""
     stopping: threading.Event = field(default_factory=threading.Event)
+    """Set when somebody asked the job to stop."""
     _stage: tuple[str, int, int | None, float] = ("", 0, None, 0.0)
     """Stage, done, total, and when the stage began; replaced whole, so that a reader sees one moment."""
 
@@ -118,13 +119,6 @@ class Job:
         """How far the job is now."""
         stage, done, total, began = self._stage
         return Progress(stage, done, total, time.monotonic() - began if began else 0.0)
-
-    def cancel(self) -> None:
-        """Ask the job to stop: at once where it waits, else at its next report of progress.
-
-        Work that has passed its last report is finished all the same, and the job says so.
-        """
-        self.stopping.set()
 
     def report(self, stage: str, done: int, total: int | None) -> None:
         """Take note of progress; the `Report` of the work.
@@ -147,7 +141,7 @@ class Job:
             self.error, state = stopped, JobState.CANCELLED
         except AppError as error:
             self.error, state = error, JobState.FAILED
-        except Exception as bug:  # noqa: BLE001  a thread has nobody above it: the page shows what is kept here
+        except Exception as bug:  # a thread has nobody above it: the page shows what is kept here
             logging.getLogger(__name__).exception("A job ended in a bug")
             self.error, state = bug, JobState.FAILED
         else:
@@ -190,6 +184,20 @@ class Jobs:
         """Return the store's jobs, newest first."""
         with self._lock:
             return [job for job in reversed(self._jobs.values()) if job.store is store]
+
+    def cancel(self, job: Job) -> None:
+        """Stop a job: at once where it waits, else at its next report of progress.
+
+        Work that has passed its last report is finished all the same, and the job says so.
+        """
+        with self._lock:
+            job.stopping.set()
+            queue = self._queues.get(job.store)
+            waited = queue is not None and job in queue
+            if queue is not None and waited:
+                queue.remove(job)
+        if waited:
+            job.run()
 
     def skip_bad_lines(self, job: Job) -> Job:
         """Start the job's task anew, passing over bad lines; the new job takes the old one's place.

@@ -9,13 +9,13 @@ __all__ = ["rescore", "score_run"]
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.progress import Report, silent
 from backend.domain.records import AnswerStatus, Role, System
 from backend.endoca.outcomes import outcome_of
-from backend.endoca.scoring import SCORER, SCORER_VERSION, Atom, score_answer
+from backend.endoca.scoring import SCORER, SCORER_VERSION, Atom, AtomScore, score_answer
 from backend.store.store import Store, insert
 
 if TYPE_CHECKING:
@@ -156,6 +156,12 @@ def _verdict(question: str, atoms: tuple[Atom, ...], answer: str | None, error: 
             status = AnswerStatus.EMPTY
         else:
             status = AnswerStatus.READ if score.parsed_all else AnswerStatus.UNPARSED
-        parts = json.dumps([asdict(part) for part in score.atoms], ensure_ascii=False)
+        parts = f"[{', '.join(map(_part, score.atoms))}]"
         known = memo[key] = _Verdict(status, score.correct, parts)
     return known
+
+
+@lru_cache(maxsize=16_384)
+def _part(score: AtomScore) -> str:
+    """Return what was made of one part, as JSON; the same few verdicts come again and again."""
+    return json.dumps({name: getattr(score, name) for name in AtomScore.__slots__}, ensure_ascii=False)

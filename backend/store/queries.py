@@ -11,6 +11,8 @@ __all__ = [
     "outcome_counts",
     "run_table",
     "suite_table",
+    "unit_answers",
+    "unit_count",
     "unit_outcomes",
     "unit_page",
 ]
@@ -205,9 +207,9 @@ def unit_page(store: Store, chosen: UnitFilter, *, offset: int, limit: int) -> "
     """Return one page of the chosen units, a row a unit, whatever the number of runs.
 
     Returns:
-        unit_id, suite, source_id, image_id, split, complexity, question_classes, question,
-        reference, n_runs (chosen runs that answered it), n_right (of these, complex answer right),
-        n_inconsistent (of these, right with a wrong part).
+        unit_id, suite, source_id, image_id, split, complexity, question_classes, n_runs (chosen
+        runs that answered it), n_right (of these, complex answer right), n_inconsistent (of these,
+        right with a wrong part), question, reference, image_at_hand.
     """
     where, parameters = chosen.where()
     return store.read(
@@ -221,11 +223,38 @@ def unit_page(store: Store, chosen: UnitFilter, *, offset: int, limit: int) -> "
         ), page AS (
             SELECT * FROM chosen ORDER BY {_ORDER} LIMIT $limit OFFSET $offset
         )
-        SELECT page.*, p.question, p.reference
+        SELECT page.*, p.question, p.reference, i.path IS NOT NULL AS image_at_hand
         FROM page JOIN probes p ON p.unit_id = page.unit_id AND p.role = 'complex'
+        LEFT JOIN images i ON i.image_id = page.image_id
         ORDER BY {_ORDER.replace("suite", "page.suite").replace("source_id", "page.source_id")}
         """,
         {**parameters, "limit": limit, "offset": offset},
+    )
+
+
+def unit_count(store: Store, chosen: UnitFilter) -> int:
+    """Return how many units are chosen; one that several runs answered counts once."""
+    where, parameters = chosen.where()
+    return int(store.value(f"SELECT count(DISTINCT u.unit_id) {_LISTED_FROM} WHERE {where}", parameters))
+
+
+def unit_answers(store: Store, run_id: str, unit_ids: Sequence[str]) -> "pd.DataFrame":
+    """Return what one run answered to the complex questions of some units.
+
+    Returns:
+        One row a unit: unit_id, answer (verbatim; None where none is on file), outcome,
+        n_atoms, n_atoms_correct.
+    """
+    return store.read(
+        """
+        SELECT o.unit_id, a.answer, o.outcome, o.n_atoms, o.n_atoms_correct
+        FROM outcomes o
+        JOIN runs r ON r.run_id = o.run_id AND r.scorer = o.scorer AND r.scorer_version = o.scorer_version
+        JOIN probes p ON p.unit_id = o.unit_id AND p.role = 'complex'
+        LEFT JOIN answers a ON a.run_id = o.run_id AND a.probe_id = p.probe_id
+        WHERE o.run_id = $run AND list_contains($units, o.unit_id)
+        """,
+        {"run": run_id, "units": list(unit_ids)},
     )
 
 

@@ -76,11 +76,7 @@ def stored(request: Request) -> ImageFile | Response:
         found = image_file(the_store(), request.path_params["image_id"])
     except AppError as error:
         return PlainTextResponse(str(error), status_code=503)
-    if found is None:
-        return PlainTextResponse("No image has this id.", status_code=404)
-    if not found.path.is_file():
-        return PlainTextResponse("The file of this image is no longer where it was.", status_code=404)
-    return found
+    return found or PlainTextResponse("No image has this id, or its file is not at hand.", status_code=404)
 
 
 @lru_cache(maxsize=THUMBNAILS_KEPT)

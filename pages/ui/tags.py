@@ -2,56 +2,39 @@
 
 Each function returns a self-contained HTML span for `st.html`, its words escaped. Shape and
 words carry the meaning; colour only repeats it, so nothing is lost in print or to a
-colour-blind reader.
+colour-blind reader. Colours are those of the figures and follow the page's theme.
 """
 
-__all__ = ["GROUP_NAMES", "OUTCOME_COLORS", "origin_tag", "outcome_tag", "vlm_mark", "vlm_name"]
+__all__ = ["origin_tag", "outcome_tag", "vlm_mark", "vlm_name"]
 
 from html import escape
 
 from backend.domain.records import Origin
 from backend.endoca.outcomes import Outcome
-
-OUTCOME_COLORS = {
-    Outcome.SUPPORTED: "#009E73",
-    Outcome.INCONSISTENT: "#D55E00",
-    Outcome.COMPOSITION_FAILURE: "#0072B2",
-    Outcome.MIXED: "#8C8C8C",
-    Outcome.VISUAL_FACT_FAILURE: "#7B4EA3",
-    Outcome.NOT_ANSWERED: "transparent",
-}
-"""Orange is the contradiction and nothing else; not answered is drawn hollow."""
-
-GROUP_NAMES = {
-    "general_open": "general VLM",
-    "medical_open": "medical VLM",
-    "endoscopy_adapted": "VLM adapted to endoscopy",
-    "closed_source": "closed VLM",
-    "blind": "blind baseline, sees no image",
-    "demo": "VLM in the box",
-}
-"""Group of a VLM, as the store names it → in words."""
+from backend.figures.style import BLIND_GROUP, DARK, GROUP_LABELS, LIGHT, OUTCOME_COLORS, VLM_COLORS
 
 _SHAPES = {
     "general_open": "border-radius:50%",
     "medical_open": "",
     "endoscopy_adapted": "clip-path:polygon(50% 0,100% 50%,50% 100%,0 50%)",
     "closed_source": "clip-path:polygon(50% 4%,100% 94%,0 94%)",
-    "blind": (
-        "clip-path:polygon(20% 0,50% 30%,80% 0,100% 20%,70% 50%,100% 80%,80% 100%,50% 70%,20% 100%,0 80%,30% 50%,0 20%)"
+    BLIND_GROUP: (
+        "clip-path:polygon(18% 0,50% 32%,82% 0,100% 18%,68% 50%,100% 82%,82% 100%,50% 68%,18% 100%,0 82%,32% 50%,0 18%)"
     ),
-    "demo": ("clip-path:polygon(50% 0,62% 36%,100% 36%,69% 58%,81% 95%,50% 72%,19% 95%,31% 58%,0 36%,38% 36%)"),
+    "demo": "clip-path:polygon(50% 0,62% 36%,100% 36%,69% 58%,81% 95%,50% 72%,19% 95%,31% 58%,0 36%,38% 36%)",
 }
 """A shape a group: circle, square, diamond, triangle, cross, star."""
+_HEXAGON = "clip-path:polygon(25% 6%,75% 6%,100% 50%,75% 94%,25% 94%,0 50%)"
+"""A VLM whose group is not known."""
 
-_EDGE = "1px {line} color-mix(in srgb, currentColor 45%, transparent)"
-_FAINT = "color-mix(in srgb, currentColor {share}%, transparent)"
+_EDGE = "color-mix(in srgb, currentColor 45%, transparent)"
 
-_ORIGIN_STYLES = {
-    Origin.PUBLISHED: f"border:{_EDGE.format(line='dashed')};border-radius:0",
-    Origin.IMPORTED: f"border:{_EDGE.format(line='solid')};border-radius:0",
-    Origin.PRECOMPUTED: f"border:{_EDGE.format(line='solid')};border-radius:1em",
-    Origin.LIVE: f"border:1px solid transparent;border-radius:1em;background:{_FAINT.format(share=16)}",
+_ORIGIN_SHAPES = {
+    Origin.PUBLISHED: f"border:1px dashed {_EDGE};border-radius:0",
+    Origin.IMPORTED: f"border:1px solid {_EDGE};border-radius:0",
+    Origin.PRECOMPUTED: f"border:1px solid {_EDGE};border-radius:1em",
+    Origin.LIVE: "border:1px solid transparent;border-radius:1em;"
+    "background:color-mix(in srgb, currentColor 16%, transparent)",
 }
 """A shape an origin: dashed box, box, pill, filled pill."""
 
@@ -70,8 +53,8 @@ def origin_tag(origin: str) -> str:
         ValueError: No such origin.
     """
     known = Origin(origin)
-    style = f"{_ORIGIN_STYLES[known]};padding:0 .45em;font-size:.78em;line-height:1.5;white-space:nowrap;display:inline-block"
-    return f'<span style="{style}" title="{escape(_ORIGIN_MEANINGS[known])}">{known.value}</span>'
+    layout = "display:inline-block;padding:0 .45em;font-size:.78em;line-height:1.5;white-space:nowrap"
+    return f'<span style="{layout};{_ORIGIN_SHAPES[known]}" title="{_ORIGIN_MEANINGS[known]}">{known.value}</span>'
 
 
 def outcome_tag(outcome: str) -> str:
@@ -81,40 +64,36 @@ def outcome_tag(outcome: str) -> str:
         ValueError: No such outcome.
     """
     known = Outcome(outcome)
-    color = OUTCOME_COLORS[known]
-    hollow = known is Outcome.NOT_ANSWERED
-    edge = _FAINT.format(share=60) if hollow else color
-    swatch = (
-        f'<span aria-hidden="true" style="display:inline-block;flex:none;width:.7em;height:.7em;box-sizing:border-box;'
-        f'background:{color};border:1.5px solid {edge}"></span>'
-    )
-    strong = known is Outcome.INCONSISTENT
-    ground = f"background:color-mix(in srgb, {color} 18%, transparent);padding:.05em .5em;" if strong else ""
-    style = f"{ground}font-weight:{600 if strong else 400};display:inline-flex;align-items:center;gap:.45em;border-radius:2px"
-    return f'<span style="{style}" title="{escape(known.label)}">{swatch}{escape(known.plain)}</span>'
+    colors = OUTCOME_COLORS.get(known)
+    paint = f"background:light-dark({colors[0]},{colors[1]})" if colors else f"border:1.5px solid {_EDGE}"
+    swatch = f'<i style="flex:none;width:.7em;height:.7em;box-sizing:border-box;{paint}"></i>'
+    layout = "display:inline-flex;align-items:baseline;gap:.45em"
+    if known is Outcome.INCONSISTENT:
+        ground = f"color-mix(in srgb, {LIGHT.contradiction} 18%, transparent)"
+        layout += f";padding:.05em .5em;border-radius:2px;font-weight:600;background:{ground}"
+    return f'<span style="{layout}" title="{known.label}">{swatch}{known.plain}</span>'
 
 
-def vlm_mark(group: str | None, color: str = "currentColor") -> str:
+def vlm_mark(group: str | None, place: int | None = None) -> str:
     """Return the mark of a VLM: its group as a shape, itself as a colour.
 
     Args:
-        group: As the store names it; None, or a group with no shape of its own, is a hollow ring.
-        color: Any CSS colour that is ours, never a data set's text.
+        group: As the store names it; None, or a group with no shape of its own, is a hexagon.
+        place: The VLM's place in the store, from `vlm_places`; None is drawn grey, as is the
+            blind baseline.
     """
-    words = GROUP_NAMES.get(group or "", (group or "group not known").replace("_", " "))
-    shape = _SHAPES.get(group or "")
-    drawn = (
-        f"border:2px solid {color};border-radius:50%;box-sizing:border-box"
-        if shape is None
-        else f"background:{color};{shape}"
-    )
-    style = f"display:inline-block;flex:none;width:.75em;height:.75em;{drawn}"
+    words = "group not known" if group is None else GROUP_LABELS.get(group, group.replace("_", " "))
+    light, dark = LIGHT.quiet, DARK.quiet
+    if place is not None and group != BLIND_GROUP:
+        light, dark = VLM_COLORS[place % len(VLM_COLORS)]
+    shape = _SHAPES.get(group or "", _HEXAGON)
+    style = f"display:inline-block;flex:none;width:.75em;height:.75em;background:light-dark({light},{dark});{shape}"
     return f'<span role="img" aria-label="{escape(words)}" title="{escape(words)}" style="{style}"></span>'
 
 
-def vlm_name(vlm: str, group: str | None, color: str = "currentColor") -> str:
+def vlm_name(vlm: str, group: str | None, place: int | None = None) -> str:
     """Return a VLM's mark and its name, on one line."""
     return (
-        '<span style="display:inline-flex;align-items:center;gap:.45em">'
-        f"{vlm_mark(group, color)}<span>{escape(vlm)}</span></span>"
+        '<span style="display:inline-flex;align-items:baseline;gap:.45em">'
+        f"{vlm_mark(group, place)}<span>{escape(vlm)}</span></span>"
     )

@@ -1,5 +1,6 @@
 """Promises of the frame around every page, seen in a real browser."""
 
+import hashlib
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -7,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
+from backend.store.store import Store
+from pages.ui.image_routes import image_url, thumbnail_url
 from tests.browser.harness import ROOT, running_server, screenshot, wait_for_app
 
 pytestmark = pytest.mark.browser
@@ -133,3 +137,31 @@ def test_a_broken_store_is_an_error_in_the_frame_that_says_what_to_do(
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(f"{address}/img/any")
         assert refused.value.code == 503
+
+
+def test_a_stored_image_arrives_byte_for_byte_and_its_preview_small(chromium: Any, tmp_path: Path) -> None:
+    file = tmp_path / "images" / "frame.png"
+    file.parent.mkdir()
+    Image.new("RGB", (640, 320), "#803020").save(file)
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    with Store.create(tmp_path / "store.duckdb") as store, store.write() as cursor:
+        cursor.execute("INSERT INTO image_roots (root) VALUES (?)", [str(file.parent)])
+        cursor.execute(
+            "INSERT INTO images (image_id, dataset, file, root, path, sha256, width, height, format, bytes) "
+            "VALUES ('drawn/frame', 'drawn', 'frame', ?, 'frame.png', ?, 640, 320, 'PNG', ?)",
+            [str(file.parent), sha256, file.stat().st_size],
+        )
+    with running_server(ROOT / "app.py", tmp_path) as address:
+        with urllib.request.urlopen(address + image_url("drawn/frame")) as answer:
+            assert answer.read() == file.read_bytes()
+            assert answer.headers["Content-Type"] == "image/png"
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            assert answer.headers["Content-Encoding"] is None
+        again = urllib.request.Request(address + image_url("drawn/frame"), headers={"If-None-Match": f'"{sha256}"'})
+        with pytest.raises(urllib.error.HTTPError) as unchanged:
+            urllib.request.urlopen(again)
+        assert unchanged.value.code == 304
+        with urllib.request.urlopen(address + thumbnail_url("drawn/frame")) as answer:
+            (tmp_path / "small.jpg").write_bytes(answer.read())
+    with Image.open(tmp_path / "small.jpg") as small:
+        assert small.size == (160, 80)

@@ -1,15 +1,8 @@
-"""Every unit has exactly one outcome, in a row and in a frame alike."""
+"""Every unit has exactly one outcome."""
 
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from backend.endoca.outcomes import Outcome, outcome_of, outcomes_of
-
-units = st.tuples(st.booleans(), st.integers(1, 4), st.integers(0, 4), st.booleans()).filter(
-    lambda u: u[2] <= u[1]
-)
+from backend.endoca.outcomes import Outcome, outcome_of
 
 
 @pytest.mark.parametrize(
@@ -32,28 +25,10 @@ def test_an_outcome_follows_from_the_answer_and_the_share_of_parts_right(
     assert outcome_of(complex_correct, n_atoms, n_atoms_correct, complex_answered) is outcome
 
 
-@given(st.lists(units, max_size=30))
-def test_a_frame_has_the_outcomes_of_its_rows(rows: list[tuple[bool, int, int, bool]]) -> None:
-    frame = pd.DataFrame(rows, columns=["complex_correct", "n_atoms", "n_atoms_correct", "complex_answered"])
-    found = outcomes_of(frame.astype({"n_atoms": int, "n_atoms_correct": int}))
-    assert found.tolist() == [outcome_of(*row).value for row in rows]
-    assert found.index.equals(frame.index)
-
-
 @pytest.mark.parametrize(("n_atoms", "n_atoms_correct"), [(0, 0), (1, 2), (2, -1)])
 def test_impossible_counts_of_parts_are_refused(n_atoms: int, n_atoms_correct: int) -> None:
     with pytest.raises(ValueError, match="atom"):
         outcome_of(True, n_atoms, n_atoms_correct)
-    frame = pd.DataFrame(
-        {
-            "complex_correct": [True],
-            "complex_answered": [True],
-            "n_atoms": [n_atoms],
-            "n_atoms_correct": [n_atoms_correct],
-        }
-    )
-    with pytest.raises(ValueError, match="n_atoms"):
-        outcomes_of(frame)
 
 
 def test_every_outcome_has_a_term_and_plain_words() -> None:

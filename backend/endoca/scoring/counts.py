@@ -51,16 +51,26 @@ def _total(stated: Sequence[Mention]) -> int | None:
     assert total is not None  # noqa: S101
     joined = total
     parts = 0
+    agreeing = True
     for number, added in numbers[1:]:
         assert number is not None  # noqa: S101
         parts += number
         if added:
             joined += number
-        elif number != total and parts != total:
-            return None
+        else:
+            agreeing = agreeing and number == total
     if parts == total and len(numbers) > 2:
         return total
-    return joined
+    return joined if agreeing else None
+
+
+def _without_residual(about: list[Mention], mentions: Sequence[Mention]) -> list[Mention]:
+    """Leave out "some polyps remain" where another statement speaks of the number."""
+    residual = {m.clause for m in mentions if m.topic == Topic.REMAINS}
+    if not residual:
+        return about
+    rest = [m for m in about if m.clause not in residual]
+    return rest or about
 
 
 def read_count(question_class: str, mentions: Sequence[Mention]) -> Reading:
@@ -70,6 +80,7 @@ def read_count(question_class: str, mentions: Sequence[Mention]) -> Reading:
     """
     one, many = _NAMES[question_class]
     about = [m for m in _about(question_class, mentions) if not m.other or m.number is not None]
+    about = _without_residual(about, mentions)
     denied = [m for m in about if m.negated and not m.excepted and not m.hedged]
     stated = [m for m in about if not m.negated]
     hedged = [m for m in about if m.hedged]

@@ -96,4 +96,6 @@ def read_colors(question_class: str, mentions: Sequence[Mention]) -> Reading:
     ]
     if denied:
         return value_of("none", Rule.NEGATION, f"states that there is no {thing}")
-    return unread(Rule.NOT_NAMED, f"does not name the colour of the {thing}")
+    if any(m.topic in own for m in mentions):
+        return unread(Rule.NOT_NAMED, f"does not name the colour of the {thing}")
+    return unread(Rule.UNANSWERED, f"says nothing about the colour of the {thing}")

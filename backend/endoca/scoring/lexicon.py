@@ -202,7 +202,7 @@ _grammar(
 _grammar(Kind.NONE, "none|nothing|nil|none of the|none of|none of these|none of them|zilch|nada")
 _grammar(
     Kind.ABSENT,
-    "absent|missing|undetected|unseen|invisible|undetectable|nonexistent|non existent|unidentified|unidentifiable"
+    "absent|free|missing|undetected|unseen|invisible|undetectable|nonexistent|non existent|unidentified|unidentifiable"
     "|negative|lacking entirely|indiscernible",
 )
 _grammar(Kind.YES, "yes|yeah|yep|affirmative|correct|true|positive|yup|indeed")
@@ -265,14 +265,13 @@ _grammar(
     Kind.HEDGE,
     "possibly|perhaps|maybe|probably|likely|presumably|potentially|possible|probable|potential|may|might|could"
     "|may be|might be|could be|may have|suspected|suspicious for|suspect|questionable|supposedly|arguably|unlikely"
-    "|conceivably|i think|i guess|i believe|presumed|doubtful|equivocal|seemingly possible|it is possible|can be"
+    "|conceivably|i think|i guess|i believe|presumed|doubtful|equivocal|seemingly possible|it is possible"
     "|apparently possible|suspicion of|suspicious of|not certain|plausibly|plausible|cannot rule out|can't rule out"
     "|cannot exclude|can't exclude|cannot be ruled out|cannot be excluded|can't be excluded|can't be ruled out"
     "|could not be excluded|not excluded|possibility of|a possibility|concern for|likelihood|questionably|tentatively"
     "|may or may not|might or might not|could indicate|may indicate|most likely|very likely|more likely|allegedly"
     "|not be excluded|not be ruled out|not rule out|not exclude|unable to rule out|unable to exclude",
 )
-_put("can be", Tag(Kind.IGNORED))
 _UNDECIDED = (
     "determine|tell|say|assess|confirm|be certain|be determined|be assessed|be confirmed|be established|establish"
     "|be evaluated|evaluate|be sure|decide|answer|specify|be specified|be judged|judge|definitively|reliably"
@@ -323,7 +322,7 @@ _grammar(
     "|sections|zone|zones|edge|edges|half|field|fields|position|positions|cell|cells|aspect|third|sector|sectors"
     "|grid cell|grid cells|location|locations|segment|segments|hand side",
 )
-_grammar(Kind.IGNORED, "colored|coloured|color|colour|colors|colours|approximately equal|in total|total of|a total of|in all|total|e")
+_grammar(Kind.IGNORED, "without a doubt|without doubt|no doubt|without question|undoubtedly|can be|colored|coloured|color|colour|colors|colours|approximately equal|in total|total of|a total of|in all|total|e")
 
 # Text and boxes ------------------------------------------------------------------------------------
 _things(
@@ -547,16 +546,16 @@ for _row, _row_words in _ROWS.items():
         _cell = "center" if (_row, _column) == ("center", "center") else f"{_row}-{_column}"
         for _a in _row_words.split("|"):
             for _b in _column_words.split("|"):
-                if _a == _b and _row == _column:
-                    continue
-                _things(Topic.CELL, _cell, f"{_a} {_b}|{_b} {_a}|{_a} {_b} most")
+                _things(Topic.CELL, _cell, f"{_a} {_b}")
+                if _b != "central":  # "the central upper region" names two cells, "upper central" one
+                    _things(Topic.CELL, _cell, f"{_b} {_a}")
     for _a in _row_words.split("|"):
         _things(Topic.CELL, f"*{_row}", _a)
 for _column, _column_words in _COLUMNS.items():
     if _column != "center":
         for _b in _column_words.split("|"):
             _things(Topic.CELL, f"*{_column}", f"{_b}|{_b} hand|{_b} hand side")
-_things(Topic.CELL, "center", "centrally|in the center|in the centre|at the center|at the centre|in the middle|centered|centred")
+_things(Topic.CELL, "center", "centrally|centered|centred")
 _things(
     Topic.CELL,
     ALL_CELLS,
@@ -624,11 +623,11 @@ for _procedure, _words in {
     _things(Topic.PROCEDURE, _procedure, _words)
 
 # Removal -------------------------------------------------------------------------------------------
+_things(Topic.REMOVED, "", "removed|excised|resected|ablated|eradicated|taken out|extracted|cleared")
 _things(
     Topic.REMOVED,
-    "",
-    "removal|removed|excised|excision|resected|resection|polypectomy|removals|excisions|resections|polyp removal"
-    "|ablated|eradicated|taken out|extracted|cleared|removal of polyps|removal of all polyps|polyp excision"
+    "event",
+    "removal|excision|resection|polypectomy|removals|excisions|resections|polyp removal|removal of polyps|polyp excision"
     "|polyp resection|removal of the polyp|removal of polyp|polypectomies|polyp removals",
 )
 _things(
@@ -642,7 +641,8 @@ _things(
 _things(
     Topic.INCOMPLETE,
     "",
-    "incomplete|incompletely|partial|partially|partly|incomplete removal|incompletely removed|partially removed"
+    "not all|not every|not completely|not fully|not entirely|not yet|not totally|not been completely|not been fully|not been entirely"
+    "|incomplete|incompletely|partial|partially|partly|incomplete removal|incompletely removed|partially removed"
     "|incomplete excision|incomplete resection|partial removal|unsuccessful|piecemeal incomplete",
 )
 _things(Topic.ALL, "", "all|every|each|completely|complete|fully|entirely|totally|successfully|total removal|entire")

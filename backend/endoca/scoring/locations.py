@@ -60,14 +60,16 @@ def read_location(question_class: str, mentions: Sequence[Mention], *, only_loca
     Args:
         question_class: One of the three location classes.
         mentions: The answer's statements.
-        only_location: No other location is asked for, so cells without a subject are this thing's.
+        only_location: No other location is asked for, so cells without a subject are this thing's; all cells
+            are where the thing itself is never named.
     """
     own, thing = _OWN[question_class], _THING[question_class]
     found = []
+    unnamed = only_location and not any(m.topic in own for m in mentions)
     for mention in mentions:
         if mention.topic == Topic.CELL and not mention.negated:
             topics = {s.topic for s in mention.subjects if not s.negated}
-            if topics & own or (only_location and not topics):
+            if topics & own or (only_location and not topics) or unnamed:
                 found.append(mention)
     if any(m.hedged for m in found):
         return unread(Rule.HEDGE, f"gives the place of the {thing} only with a hedge")

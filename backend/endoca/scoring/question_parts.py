@@ -5,7 +5,7 @@ A question can ask for something other than its atom's value: "Are there any pol
 each atom is tied to its part of the question, and the part says what a plain "yes" or "no" means there.
 """
 
-__all__ = ["Part", "QuestionParts", "parts_of"]
+__all__ = ["Part", "QuestionParts", "parts_of", "rank_of"]
 
 import re
 from functools import lru_cache
@@ -92,8 +92,6 @@ class Part(NamedTuple):
     """What a plain "yes" says for the atom; empty where it names no value."""
     no: frozenset[str]
     """What a plain "no" says."""
-    positive: frozenset[str] | None = None
-    """Not used for values: None."""
     asks_other: bool = False
     """It asks for *other* or *additional* things."""
 
@@ -102,6 +100,8 @@ class QuestionParts(NamedTuple):
     """A question read for its atoms, in the atoms' order."""
 
     parts: tuple[Part, ...]
+    order: tuple[int, ...]
+    """The atoms' indices in the order in which the question asks for them."""
     one_answer_for_all: bool
     """One "any A or B?" joins the parts (or "and if so"): a bare "no" answers each."""
 
@@ -138,6 +138,18 @@ def _meanings(name: str, text: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(named[:1]) if len(named) == 1 else _NOTHING, frozenset({known.nothing})
 
 
+@lru_cache(maxsize=16_384)
+def rank_of(text: str, name: str) -> int:
+    """How well a lower-case text names the class: 4 wholly, 2 its thing, 1 in passing, 0 not at all."""
+    wanted, fallback = _NEEDS[name]
+    cues = [cue for cue in wanted if _CUES[cue].search(text)]
+    if len(cues) == len(wanted):
+        return 4
+    if wanted[0] in cues:
+        return 2
+    return 1 if any(_CUES[cue].search(text) for cue in fallback) else 0
+
+
 @lru_cache(maxsize=8192)
 def parts_of(question: str, classes: tuple[str, ...]) -> QuestionParts:
     """Tie each class to its part of the question.
@@ -156,22 +168,20 @@ def parts_of(question: str, classes: tuple[str, ...]) -> QuestionParts:
     pieces = [(at, piece) for at, piece in pieces if len(piece.strip(" .?")) > 2] or [(0, lowered)]
     parts = []
     for index, name in enumerate(classes):
-        wanted, fallback = _NEEDS[name]
-        best, best_rank = pieces[min(index, len(pieces) - 1)], 0.0
+        wanted, _ = _NEEDS[name]
+        best, best_rank = pieces[min(index, len(pieces) - 1)], 0
         for piece in pieces:
-            cues = [cue for cue in wanted if _CUES[cue].search(piece[1])]
-            rank = 4.0 if len(cues) == len(wanted) else 2.0 if wanted[0] in cues else 0.0
-            if not rank:
-                rank = 1.0 if any(_CUES[cue].search(piece[1]) for cue in fallback) else 0.0
+            rank = rank_of(piece[1], name)
             if rank > best_rank:
                 best, best_rank = piece, rank
         cue = next((m for m in (_CUES[c].search(best[1]) for c in wanted) if m), None)
         position = best[0] + (cue.start() if cue else 0)
         yes, no = _meanings(name, best[1])
-        parts.append(Part(best[1], position, yes, no, None, bool(re.search(r"\b(?:other|additional)\b", best[1]))))
+        parts.append(Part(best[1], position, yes, no, bool(re.search(r"\b(?:other|additional)\b", best[1]))))
     conditional = re.search(r"\bif (?:so|any|present|yes)\b", lowered) is not None
     joined = len(pieces) == 1 and (_JOINED_OR.search(lowered) is not None)
     if joined and len(classes) > 1:
         spans = sorted(part.position for part in parts)
         joined = _JOINED_OR.search(lowered, spans[0], max(spans[-1], spans[0]) + 1) is not None
-    return QuestionParts(tuple(parts), joined or (conditional and len(pieces) <= 2))
+    order = tuple(sorted(range(len(parts)), key=lambda i: (parts[i].position, i)))
+    return QuestionParts(tuple(parts), order, joined or (conditional and len(pieces) <= 2))

@@ -2,7 +2,9 @@
 
 "Residual polyps" is no; "no residual polyps" fits not applicable and yes, never no; "no polyps were
 removed" fits not applicable and no; "no polyps" is not applicable; a visible polyp of which nothing is
-said about removal is no. Several statements must agree on a value.
+said about removal is no. "No evidence of polyp removal" (the event, not the polyps) is how Kvasir-VQA-x1
+writes not applicable. Several statements must agree on a value; what is said of residual polyps or of
+removal goes before what is said of polyps in general.
 """
 
 __all__ = ["read_removal_status"]
@@ -35,14 +37,21 @@ def _admitted(mention: Mention, clause: Sequence[Mention]) -> frozenset[str] | N
     if mention.topic == Topic.REMOVED:
         if Topic.INCOMPLETE in topics:
             return None
+        if mention.negated and mention.label and Topic.ALL not in topics:
+            return frozenset({_NA})
         if mention.negated:
-            every = any(m.topic == Topic.ALL for m in clause)
-            return frozenset({_NO}) if every and not any(m.topic == Topic.POLYP and m.negated for m in clause) else frozenset({_NO, _NA})
+            no_polyps = any(m.topic == Topic.POLYP and m.negated for m in clause)
+            return frozenset({_NO, _NA}) if no_polyps else frozenset({_NO})
         partly = any(
             (m.topic == Topic.POLYP and m.number == NO_COUNT and not m.negated) or m.topic == Topic.SOME for m in clause
         )
         return frozenset({_NO}) if partly and not any(m.topic == Topic.ALL for m in clause) else frozenset({_YES})
     return None
+
+
+def _plainly_seen(polyp: Mention) -> bool:
+    """A polyp that is there, beside "no residual polyps": then not all were removed."""
+    return not polyp.negated and not polyp.hedged and polyp.number is not None and polyp.number > 0
 
 
 def read_removal_status(mentions: Sequence[Mention]) -> Reading:
@@ -61,15 +70,22 @@ def read_removal_status(mentions: Sequence[Mention]) -> Reading:
             admitted.append(values)
     speaking = set(clauses)
     denied = [m for m in polyps if m.negated and not m.excepted and not m.hedged and m.clause not in speaking]
-    if denied:
-        admitted.append(frozenset({_NA}))
     if admitted:
         values = frozenset.intersection(*admitted)
+        if denied and _NA in values:
+            values = frozenset({_NA})
+        only_residual = all(m.topic in (Topic.REMAINS, Topic.ALL) for m in spoken)
+        if only_residual and values == {_YES, _NA} and any(_plainly_seen(m) for m in polyps if m.clause not in speaking):
+            values = frozenset({_NO})
         if not values:
             return unread(Rule.CONTRADICTION, "says two things about the removal that exclude each other")
         shown = " or ".join(sorted(values)).replace("_", " ")
         return Reading(values, Rule.REMOVAL, f"what it says of polyps and their removal fits {shown}")
     firm = [m for m in polyps if not m.negated and not m.hedged]
+    if denied and not firm:
+        return Reading(frozenset({_NA}), Rule.REMOVAL, "states that there are no polyps")
+    if denied:
+        return unread(Rule.CONTRADICTION, "says that there are polyps and that there are none")
     if firm:
         return Reading(frozenset({_NO}), Rule.REMOVAL, "shows a polyp and says nothing of its removal")
     if polyps:

@@ -106,7 +106,7 @@ class _Walk:
         self.in_brackets = False
         self.unreal = False
         self.undecided = False
-        self.seen_before_clause = 0
+        self.sentence_first = 0
         self.start_clause()
 
     # -- clause state -----------------------------------------------------------------------------
@@ -121,6 +121,7 @@ class _Walk:
         self.predicated = False
         self.nouns: list[Mention] = []
         self.open_nouns = True
+        self.copula_seen = False
         self.waiting: list[Mention] = []
         self.number: int | None = None
         self.number_explicit = False
@@ -181,10 +182,21 @@ class _Walk:
             last = self.last_counted()
             bracketed = self.in_brackets and last is not None and last.number is not None
             if not bracketed:
-                self.add(Mention("", number=number, explicit=True, added=self.and_open, negated=bool(self.negators % 2)))
+                topic, label = self.counted_before(last)
+                negated = bool(self.negators % 2) or number == 0
+                self.add(Mention(topic, label, number=number, explicit=True, added=self.and_open, negated=negated))
                 self.segment_things += 1
         self.number = None
         self.number_explicit = False
+
+    def counted_before(self, last: Mention | None) -> tuple[str, str]:
+        """Return topic and label of the noun that a number without one takes up ("…, one in the centre")."""
+        if self.excepted_topic:
+            topic, self.excepted_topic = self.excepted_topic, ""
+            return topic, ""
+        if last is None or last.position < self.sentence_first or (last.negated and not last.excepted):
+            return "", ""
+        return last.topic, last.label
 
     def last_counted(self) -> Mention | None:
         for mention in reversed(self.out.mentions):
@@ -253,7 +265,7 @@ class _Walk:
             topic,
             label,
             word.plural,
-            negated=bool(self.negators % 2),
+            negated=bool(self.negators % 2) and not self.is_setting(topic),
             definite=self.definite,
             after_preposition=self.after_preposition,
             other=self.other,
@@ -275,7 +287,8 @@ class _Walk:
             self.mark_alternatives(mention)
             self.or_open = False
         mention.added = mention.added or self.and_open
-        self.and_open = False
+        if is_noun or topic in (Topic.CELL, Topic.COLOR):
+            self.and_open = False
         self.add(mention)
         if is_noun:
             if not self.open_nouns:
@@ -287,11 +300,18 @@ class _Walk:
         elif topic in (Topic.CELL, Topic.COLOR):
             if self.nouns:
                 mention.subjects = tuple(self.nouns)
+                self.predicated = self.predicated or topic == Topic.CELL or self.copula_seen
             else:
                 self.waiting.append(mention)
         self.subjects.append(mention)
+        if topic == Topic.REMAINS or (topic == Topic.REMOVED and not label):
+            self.predicated = self.predicated or any(m.topic == Topic.POLYP for m in self.subjects)
         self.after_preposition = False
         return i + 1
+
+    def is_setting(self, topic: str) -> bool:
+        """Whether a procedure or organ is only where something was denied ("no polyp in this gastroscopy")."""
+        return topic in (Topic.PROCEDURE, Topic.PLACE) and self.after_preposition and self.mentions_since_negator > 0
 
     def bind_number(self, mention: Mention) -> None:
         number = self.number
@@ -301,7 +321,9 @@ class _Walk:
         if number is not None:
             mention.number = number
             mention.explicit = self.number_explicit
-            if number > 0 and self.number_explicit:
+            if number == 0:
+                mention.negated = True
+            elif self.number_explicit:
                 self.last_number = number
         if self.part_number is not None and self.part_ready:
             mention.number = self.part_number
@@ -332,6 +354,9 @@ class _Walk:
                 self.part_number = value
                 self.part_ready = after.kind is not Kind.DEFINITE
                 return i + 2
+        if i and self.words[i - 1].text == "between":
+            self.number, self.number_explicit = NO_COUNT, True
+            return i + 3
         if following is Kind.VAGUE and self.words[i + 1].label == "range":
             self.number, self.number_explicit = NO_COUNT, True
             return i + 2
@@ -352,7 +377,7 @@ class _Walk:
                 self.number = NO_COUNT
                 return i + 1
         last = self.last_counted()
-        if previous in (Kind.COLON, Kind.DASH, Kind.OPEN) and last and last.clause == self.clause and last.topic:
+        if previous in (Kind.COLON, Kind.DASH, Kind.OPEN, Kind.COPULA, Kind.THING) and last and last.clause == self.clause and last.topic:
             if last.number is None or not last.explicit:
                 if not self.thing_follows(i + 1):
                     last.number, last.explicit = value, True
@@ -501,6 +526,8 @@ class _Walk:
         return i + 1
 
     def absent(self, i: int) -> int:
+        if self.follows_remain(i):
+            return i + 1
         if self.subjects:
             self.flip_subjects()
             self.predicated = True
@@ -510,6 +537,10 @@ class _Walk:
             self.segment_predicate = True
             self.segment_denied = not self.segment_denied
         return i + 1
+
+    def follows_remain(self, i: int) -> bool:
+        """Polyps that "remain unidentified" remain."""
+        return bool(i) and self.words[i - 1].topic == Topic.REMAINS and self.words[i - 1].text.startswith("remain")
 
     def exception(self, i: int) -> int:
         self.settle_number()
@@ -548,6 +579,7 @@ class _Walk:
         return i + 1
 
     def copula(self, i: int) -> int:
+        self.copula_seen = bool(self.subjects)
         if self.part_number is not None:
             self.part_ready = True
         elif self.number is not None and self.number_explicit:
@@ -571,6 +603,9 @@ class _Walk:
         if self.number_goes_on(i):
             return i + 1
         self.settle_number()
+        if self.enumeration_goes_on(i + 1):
+            self.and_open = True
+            return i + 1
         if self.predicated or (self.negators and self.positive_clause_follows(i + 1)):
             self.end_segment_and_restart(joined=not self.predicated)
         self.hedge = self.hedge and not self.predicated
@@ -608,12 +643,27 @@ class _Walk:
             self.predicated = False
         return i + 1
 
+    def enumeration_goes_on(self, i: int) -> bool:
+        """Whether a row of cells or colours is being listed ("in the center-left, and upper-left regions")."""
+        before = self.out.mentions[-1] if self.out.mentions else None
+        if before is None or before.topic not in (Topic.CELL, Topic.COLOR) or before.clause != self.clause:
+            return False
+        while i < len(self.words) and self.words[i].kind in (
+            Kind.AND, Kind.OR, Kind.DEFINITE, Kind.PREPOSITION, Kind.ADVERB, Kind.COMMA, Kind.ARTICLE,
+        ):
+            i += 1
+        return i < len(self.words) and self.words[i].topic == before.topic and not self.box_behind(i)
+
     def comma(self, i: int) -> int:
         if self.number_goes_on(i):
             return i + 1
+        if self.enumeration_goes_on(i + 1):
+            self.settle_number()
+            self.and_open = True
+            return i + 1
         self.settle_number()
         negated = self.negators % 2 == 1
-        if self.predicated or self.ahead(i + 1) in (Kind.WITH, Kind.NOT, Kind.HEDGE) and not self.is_list(i + 1):
+        if self.predicated or self.ahead(i + 1) in (Kind.WITH, Kind.NOT, Kind.HEDGE):
             self.end_segment_and_restart()
         elif negated and self.list_ends_here(i + 1):
             self.end_segment_and_restart()
@@ -623,9 +673,6 @@ class _Walk:
             self.hedge = False
             self.and_open = self.ahead(i + 1) is not Kind.WHICH
         return i + 1
-
-    def is_list(self, i: int) -> bool:
-        return self.ahead(i) is Kind.HEDGE and False
 
     def list_ends_here(self, i: int) -> bool:
         """Whether the comma after "no X" ends the denied list.
@@ -655,23 +702,17 @@ class _Walk:
         return i + 1
 
     def sentence_end(self, i: int) -> int:
-        self.excepted_topic = ""
         self.part_number = None
-        return self.stop(i)
+        i = self.stop(i)
+        self.excepted_topic = ""
+        self.sentence_first = len(self.out.mentions)
+        return i
 
     def question(self, i: int) -> int:
         """A restated question states nothing."""
-        first = 0
-        for j, mention in enumerate(self.out.mentions):
-            if mention.clause >= self.sentence_clause:
-                first = j
-                break
-        else:
-            first = len(self.out.mentions)
-        del self.out.mentions[first:]
+        self.end_clause()
+        del self.out.mentions[self.sentence_first :]
         return self.sentence_end(i)
-
-    sentence_clause = 0
 
     def colon(self, i: int) -> int:
         if self.number is not None and self.number_explicit:
@@ -743,6 +784,8 @@ class _Walk:
         return i + 1
 
     def see_undecided(self, i: int) -> int:
+        if self.follows_remain(i):
+            return i + 1
         self.out.undecided = True
         for mention in self.subjects:
             mention.hedged = True

@@ -9,33 +9,32 @@ __all__ = ["import_endoca"]
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import ValidationError
 
 from backend.domain.progress import Report, silent
-from backend.domain.records import AnswerStatus, Origin, RunKey, Stage, System
+from backend.domain.records import Origin, RunKey, Stage, System
 from backend.endoca.paired_units import KNOWN_COLUMNS, NumberedLine, UnitBuilder, explain_invalid, parse_line
 from backend.errors import AppError, BadLine, BadLines
+from backend.services.ingest.answers import Answer, put_answers
 from backend.services.ingest.files import SourceFile, read_rows, suite_name
-from backend.services.ingest.report import ImportReport, RunReport
-from backend.services.ingest.suites import put_run, put_suite
-from backend.services.scoring import Memo, score_run
-from backend.store.store import Store, insert
+from backend.services.ingest.log import write_log
+from backend.services.ingest.report import ImportReport
+from backend.services.ingest.suites import put_suite
+from backend.services.scoring import Memo
+from backend.store.store import Store
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
 LENIENT_HINT = "Mend these lines, or import the good ones alone with --lenient (on the Data page: 'skip bad lines')."
 
 
-class _Answer(NamedTuple):
+class _Answered(NamedTuple):
     number: int
-    probe_id: str
-    """The store's id."""
-    answer: str
-    error: str
+    answer: Answer | None
+    """None: the line says that there is none."""
 
 
 class _Lines(NamedTuple):
@@ -65,7 +64,9 @@ def import_endoca(
 
     A probe asked twice in a manifest, or answered twice by one VLM, is a bad line: the file
     contradicts itself, or two VLMs share a name. An import replaces the answers of its run to
-    the probes it names and keeps the rest, so importing a file twice changes nothing.
+    the probes it names and keeps the rest, so importing a file twice changes nothing. A null
+    ``prediction`` without an ``error`` says that the VLM gave no answer to that probe: it
+    counts as missing, and an answer that the store holds is kept.
 
     Args:
         store: Where to.
@@ -96,8 +97,10 @@ def import_endoca(
         memo: Memo = {}
         for done, (key, of_run) in enumerate(answers.items()):
             report(f"scoring {key.vlm}", done, len(answers))
-            outcome.runs.append(_put_answers(cursor, key, of_run, outcome.source, vlm_group, memo))
+            given = [answered.answer for answered in of_run.values() if answered.answer is not None]
+            outcome.runs.append(put_answers(cursor, key, given, outcome.source, vlm_group, memo))
         report("scoring", len(answers), len(answers))
+        write_log(cursor, outcome)
     return outcome
 
 
@@ -159,7 +162,7 @@ def _find_probes(
     predictions: list[tuple[str, NumberedLine]],
     suite: str | None,
     outcome: ImportReport,
-) -> dict[RunKey, dict[str, _Answer]]:
+) -> dict[RunKey, dict[str, _Answered]]:
     """Give every prediction line its probe, making suites where none matches; return answers by run."""
     if not predictions:
         return {}
@@ -192,8 +195,8 @@ def _by_run(
     stored: dict[str, list[_StoredProbe]],
     suite: str | None,
     outcome: ImportReport,
-) -> dict[RunKey, dict[str, _Answer]]:
-    answers: dict[RunKey, dict[str, _Answer]] = {}
+) -> dict[RunKey, dict[str, _Answered]]:
+    answers: dict[RunKey, dict[str, _Answered]] = {}
     keys: dict[tuple[str, str], RunKey] = {}
     differing = 0
     reported = {(bad.file, bad.number) for bad in outcome.bad_lines}
@@ -218,7 +221,9 @@ def _by_run(
             outcome.bad_lines.append(BadLine(number, reason, file))
             continue
         differing += line.gold_answer is not None and line.gold_answer != found.reference
-        of_run[found.probe_id] = _Answer(number, found.probe_id, line.prediction or "", line.error or "")
+        said_nothing = line.prediction is None and not line.error
+        answer = None if said_nothing else Answer(found.probe_id, line.prediction or "", line.error or "")
+        of_run[found.probe_id] = _Answered(number, answer)
     if differing:
         outcome.notes.append(
             f"{differing} prediction lines carry a gold_answer other than the stored reference; the stored one is used."
@@ -238,14 +243,6 @@ def _stored_probes(cursor: "duckdb.DuckDBPyConnection") -> dict[str, list[_Store
     return probes
 
 
-def _units_of(cursor: "duckdb.DuckDBPyConnection", answers: "pa.Table") -> list[str]:
-    """Return the units to which the answers' probes belong."""
-    cursor.register("answered_probes", answers)
-    rows = cursor.execute("SELECT DISTINCT unit_id FROM probes JOIN answered_probes USING (probe_id)").fetchall()
-    cursor.unregister("answered_probes")
-    return [row[0] for row in rows]
-
-
 def _match(numbered: NumberedLine, stored: dict[str, list[_StoredProbe]], suite: str | None) -> _StoredProbe | None:
     """Return the stored probe a line answers: same id, same question where it carries one, and the suite asked for."""
     line = numbered.line
@@ -261,67 +258,3 @@ def _match(numbered: NumberedLine, stored: dict[str, list[_StoredProbe]], suite:
             "Say which one is meant with --suite (on the Data page: 'suite').",
         )
     return candidates[0] if candidates else None
-
-
-def _put_answers(
-    cursor: "duckdb.DuckDBPyConnection",
-    key: RunKey,
-    answers: dict[str, _Answer],
-    source: str,
-    vlm_group: str | None,
-    memo: Memo,
-) -> RunReport:
-    import pyarrow as pa
-
-    run_id = key.run_id
-    is_new = not cursor.execute("SELECT 1 FROM runs WHERE run_id = ?", [run_id]).fetchall()
-    columns: dict[str, Any] = {
-        "run_id": pa.repeat(run_id, len(answers)),
-        "probe_id": pa.array([a.probe_id for a in answers.values()], pa.string()),
-        "answer": pa.array([a.answer for a in answers.values()], pa.string()),
-        "error": pa.array([a.error for a in answers.values()], pa.string()),
-    }
-    table = pa.table(columns)
-    n_replaced = n_unchanged = 0
-    changed_units: list[str] | None = None
-    if is_new:
-        put_run(cursor, key, vlm_group, source)
-    else:
-        cursor.register("incoming_answers", table)
-        same = "o.run_id = n.run_id AND o.probe_id = n.probe_id"
-        kinds = cursor.execute(
-            "SELECT n.probe_id, o.probe_id IS NOT NULL, o.answer = n.answer AND o.error = n.error "
-            f"FROM incoming_answers n LEFT JOIN answers o ON {same}"
-        ).fetchall()
-        unchanged = {probe_id for probe_id, _, is_same in kinds if is_same}
-        n_unchanged = len(unchanged)
-        n_replaced = sum(1 for probe_id, known, _ in kinds if known and probe_id not in unchanged)
-        cursor.unregister("incoming_answers")
-        table = table.filter(pa.array([probe_id not in unchanged for probe_id in answers]))
-        changed_units = _units_of(cursor, table)
-        cursor.register("incoming_answers", table)
-        cursor.execute(f"DELETE FROM answers o USING incoming_answers n WHERE {same}")
-        cursor.unregister("incoming_answers")
-    insert(cursor, "answers", table)
-    if changed_units is None or changed_units:
-        score_run(cursor, run_id, key.suite, unit_ids=changed_units, memo=memo)
-    counts: dict[str, int] = dict(
-        cursor.execute(
-            "SELECT s.status, count(*) FROM scores s JOIN runs r USING (run_id, scorer, scorer_version) "
-            "WHERE run_id = ? GROUP BY 1",
-            [run_id],
-        ).fetchall()
-    )
-    return RunReport(
-        run_id=run_id,
-        vlm=key.vlm,
-        suite=key.suite,
-        n_answers=len(answers),
-        n_new=len(answers) - n_replaced - n_unchanged,
-        n_replaced=n_replaced,
-        n_unchanged=n_unchanged,
-        n_missing=counts.get(AnswerStatus.MISSING, 0),
-        n_failed=counts.get(AnswerStatus.FAILED, 0),
-        n_empty=counts.get(AnswerStatus.EMPTY, 0),
-        n_unparsed=counts.get(AnswerStatus.UNPARSED, 0),
-    )

@@ -6,7 +6,7 @@ its number; the rows around it are still delivered. What is no data file at all 
 binary, an empty file) is one error that says so.
 """
 
-__all__ = ["Row", "SourceFile", "read_rows", "suite_name"]
+__all__ = ["Row", "SourceFile", "read_rows", "stream_lines", "suite_name"]
 
 import csv
 import gzip
@@ -14,6 +14,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -72,18 +73,34 @@ def read_rows(file: SourceFile, report: Report) -> Iterator[Row | BadLine]:
         return
     total = file.path.stat().st_size
     with file.path.open("rb") as raw:
-        stream = cast(IO[bytes], gzip.GzipFile(fileobj=raw) if head.startswith(b"\x1f\x8b") else raw)
+        stream = _unzipped(raw)
         start = _peek(stream, file)
         if not start:
             raise AppError(f"{file.name} is empty.", "Choose a file with at least one line.")
-        _refuse_binary(start, file)
-        stream.seek(0)
         rows = _csv_rows if _is_csv(file, start) else _json_lines
-        for seen, row in enumerate(rows(stream, file), start=1):
+        for seen, row in enumerate(rows(cast(IO[bytes], stream), file), start=1):
             yield row
             if seen % _REPORT_EVERY == 0:
                 report(f"reading {file.name}", raw.tell(), total)
     report(f"reading {file.name}", total, total)
+
+
+def stream_lines(raw: BufferedReader, file: SourceFile) -> Iterator[bytes | BadLine]:
+    """Yield the lines of an open stream one by one, blank ones too, for work that answers line by line.
+
+    Args:
+        raw: Text, plain or gzipped; a pipe will do.
+        file: What to call it.
+
+    Yields:
+        Each line as it stands; where a gzip stream ends early, one `BadLine` and the end.
+
+    Raises:
+        AppError: The stream is binary, UTF-16 or one JSON list, or its gzip header is damaged.
+    """
+    stream = _unzipped(raw)
+    _peek(stream, file)
+    yield from _lines(cast(IO[bytes], stream))
 
 
 def _head(file: SourceFile) -> bytes:
@@ -98,13 +115,20 @@ def _head(file: SourceFile) -> bytes:
         raise AppError(f"{file.name} cannot be read ({error.strerror}).", "Check its permissions.") from error
 
 
-def _peek(stream: IO[bytes], file: SourceFile) -> bytes:
+def _unzipped(raw: BufferedReader) -> BufferedReader | gzip.GzipFile:
+    return gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(b"\x1f\x8b") else raw
+
+
+def _peek(stream: BufferedReader | gzip.GzipFile, file: SourceFile) -> bytes:
+    """Return the first bytes without taking them; refuse what is no text."""
     try:
-        return stream.read(4096)
+        start = stream.peek(4096)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise AppError(
             f"{file.name} looks like gzip, but cannot be unpacked ({error}).", "Get the file again."
         ) from error
+    _refuse_binary(start, file)
+    return start
 
 
 def _refuse_binary(start: bytes, file: SourceFile) -> None:

@@ -26,7 +26,6 @@ _REPORT_EVERY = 20
 
 class _Stored(NamedTuple):
     image_id: str
-    dataset: str
     file: str
     attached: tuple[object, ...]
     """Values of `_COLUMNS` as the store holds them, all None where no file is attached."""
@@ -53,9 +52,7 @@ class _Checked:
         if file not in self.facts and file not in self.faults:
             try:
                 if not file.resolve().is_relative_to(self.root):
-                    raise AppError(
-                        f"{file.name} is a link that leads out of the folder.", "Copy the file into it."
-                    )
+                    raise AppError(f"{file.name} is a link that leads out of the folder.", "Copy the file into it.")
                 self.facts[file] = check_image(file)
             except AppError as error:
                 self.faults[file] = error.message
@@ -80,7 +77,7 @@ def attach_images(
         store: Where the images are known.
         folder: Top folder of the files; it is registered, so that its images can be shown.
         outcome: The report of the import this is a part of; a new one if None.
-        report: Told of progress in files; may raise `Cancelled`, which changes nothing.
+        report: Told of progress, counted in images; may raise `Cancelled`, which changes nothing.
 
     Returns:
         The report. Its ``images`` count, in images: ``found`` here, ``new`` (found, and not so
@@ -108,9 +105,7 @@ def attach_images(
             sound = _ending_as(image, sound) or sound
         if _n_contents(sound, checked) > 1:
             listed = ", ".join(_relative(file, root) for file in sound)
-            ambiguous.append(
-                f"{image.image_id} got no file; these differ, and each could be meant: {listed}."
-            )
+            ambiguous.append(f"{image.image_id} got no file; these differ, and each could be meant: {listed}.")
         elif sound:
             taken[image.image_id] = sound[0], checked.facts[sound[0]]
     report("checking images", len(images), len(images))
@@ -129,9 +124,7 @@ def attach_images(
     outcome.notes.extend(ambiguous)
     n_shared = len(taken) - len({file for file, _ in taken.values()})
     if n_shared:
-        outcome.notes.append(
-            f"{n_shared} images share a file with an image of the same name in another data set."
-        )
+        outcome.notes.append(f"{n_shared} images share a file with an image of the same name in another data set.")
     return outcome
 
 
@@ -144,10 +137,10 @@ def _checked_root(folder: Path) -> Path:
 
 
 def _stored_images(store: Store) -> list[_Stored]:
-    rows = store.rows(f"SELECT image_id, dataset, file, {', '.join(_COLUMNS)} FROM images ORDER BY image_id")
+    rows = store.rows(f"SELECT image_id, file, {', '.join(_COLUMNS)} FROM images ORDER BY image_id")
     if not rows:
         raise AppError("The store names no image yet.", "Import a manifest first; its units name the images.")
-    return [_Stored(image_id, dataset, file, tuple(attached)) for image_id, dataset, file, *attached in rows]
+    return [_Stored(image_id, file, tuple(attached)) for image_id, file, *attached in rows]
 
 
 def _files_by_name(root: Path, outcome: ImportReport, report: Report) -> dict[str, list[Path]]:
@@ -185,9 +178,7 @@ def _ending_as(image: _Stored, files: Sequence[Path]) -> list[Path]:
     """Return the files whose path ends in the folders and the name that the data set writes."""
     written = PurePosixPath(image.file)
     wanted = (*written.parts[:-1], _without_suffix(written.name))
-    return [
-        file for file in files if (*file.parts[:-1], _without_suffix(file.name))[-len(wanted) :] == wanted
-    ]
+    return [file for file in files if (*file.parts[:-1], _without_suffix(file.name))[-len(wanted) :] == wanted]
 
 
 def _n_contents(files: Sequence[Path], checked: _Checked) -> int:
@@ -198,9 +189,7 @@ def _relative(file: Path, root: Path) -> str:
     return file.relative_to(root).as_posix()
 
 
-def _write(
-    store: Store, root: Path, images: Sequence[_Stored], taken: dict[str, tuple[Path, ImageFacts]]
-) -> int:
+def _write(store: Store, root: Path, images: Sequence[_Stored], taken: dict[str, tuple[Path, ImageFacts]]) -> int:
     """Register the folder and write the images' files, in one transaction; return how many are new.
 
     Where nothing is new nothing is written.
@@ -225,8 +214,6 @@ def _write(
             columns = zip(("image_id", *_COLUMNS), zip(*changed, strict=True), strict=True)
             cursor.register("attached", pa.table({name: list(values) for name, values in columns}))
             assignments = ", ".join(f"{column} = n.{column}" for column in _COLUMNS)
-            cursor.execute(
-                f"UPDATE images SET {assignments} FROM attached n WHERE images.image_id = n.image_id"
-            )
+            cursor.execute(f"UPDATE images SET {assignments} FROM attached n WHERE images.image_id = n.image_id")
             cursor.unregister("attached")
     return len(changed)

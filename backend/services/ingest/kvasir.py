@@ -10,7 +10,7 @@ __all__ = ["import_kvasir"]
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -21,6 +21,7 @@ from backend.endoca.suite_building import (
     AtomicReferences,
     Exclusion,
     Sample,
+    SourceRow,
     X1Row,
     available,
     exclusion_of_references,
@@ -37,6 +38,8 @@ from backend.store.store import Store
 
 if TYPE_CHECKING:
     import duckdb
+
+RowModel = TypeVar("RowModel", SourceRow, X1Row)
 
 _REPORT_EVERY = 1_000
 _SPLIT = re.compile(r"(?<![a-z])(train|validation|test)(?![a-z])", re.IGNORECASE)
@@ -127,14 +130,12 @@ def import_kvasir(
     with store.write() as cursor:
         _check_name(cursor, name, chosen)
         units = [unit_of(sample, name) for sample in chosen]
-        outcome.suites.append(
-            put_suite(cursor, name, units, outcome.source, extend=False, build_report=build_report)
-        )
+        outcome.suites.append(put_suite(cursor, name, units, outcome.source, extend=False, build_report=build_report))
     return outcome
 
 
 def _contents_of(store: Store, suite: str | None) -> set[tuple[str, str, str]]:
-    """Return image, complex question and reference of a stored suite's samples."""
+    """Return the `Sample.content` of a stored suite's samples."""
     if suite is None:
         return set()
     rows = store.rows(
@@ -146,8 +147,96 @@ def _contents_of(store: Store, suite: str | None) -> set[tuple[str, str, str]]:
         known = store.rows("SELECT suite FROM suites WHERE system = ? ORDER BY suite", [System.ENDOCA])
         names = ", ".join(row[0] for row in known) or "none"
         raise AppError(f"There is no suite {suite} to exclude.", f"Suites in the store: {names}.")
-    return {(image_id, question, reference) for image_id, question, reference in rows}
+    return {(image_id.rpartition(":")[2], question, reference) for image_id, question, reference in rows}
 
 
-def _rows(file: SourceFile, needed: set[str], report: Report) -> Iterator[tuple[int, Any]]:
-    ...
+def _atomic_references(file: SourceFile, outcome: ImportReport, report: Report) -> AtomicReferences:
+    source = AtomicReferences()
+    for row in _checked_rows(file, SourceRow, outcome, report):
+        if row is not None:
+            source.add(row.img_id, row.question, row.answer)
+    return source
+
+
+def _sound_samples(
+    files: Sequence[SourceFile], outcome: ImportReport, exclusions: Counter[Exclusion], report: Report
+) -> list[Sample]:
+    sound: list[Sample] = []
+    sample_id = -1
+    for file in files:
+        named = _SPLIT.search(file.name)
+        split = named[0].lower() if named else ""
+        for row in _checked_rows(file, X1Row, outcome, report):
+            sample_id += 1
+            if row is None:
+                continue
+            sample = sample_of(row, sample_id, split)
+            if isinstance(sample, Sample):
+                sound.append(sample)
+            else:
+                exclusions[sample] += 1
+    return sound
+
+
+def _checked_rows(
+    file: SourceFile, model: type[RowModel], outcome: ImportReport, report: Report
+) -> Iterator[RowModel | None]:
+    """Yield a file's rows checked at the gate; None for a row that goes to the bad lines."""
+    checked_columns = False
+    for row in read_rows(file, report):
+        if isinstance(row, BadLine):
+            outcome.bad_lines.append(row)
+            yield None
+            continue
+        if isinstance(row.content, dict) and not checked_columns:
+            _check_columns(file, model, row.content)
+            checked_columns = True
+        try:
+            if isinstance(row.content, bytes):
+                yield model.model_validate_json(row.content)
+            else:
+                yield model.model_validate(row.content)
+        except ValidationError as error:
+            outcome.bad_lines.append(BadLine(row.number, explain_invalid(error), file.name))
+            yield None
+
+
+def _check_columns(file: SourceFile, model: type[RowModel], cells: dict[str, Any]) -> None:
+    """Refuse a table of another kind as a whole, not row by row."""
+    needed = [name for name, column in model.model_fields.items() if column.is_required()]
+    missing = [name for name in needed if name not in cells]
+    if model is SourceRow and "original" in cells:
+        raise AppError(f"{file.name} is Kvasir-VQA-x1, not Kvasir-VQA.", "Give Kvasir-VQA itself with --vqa.")
+    if missing:
+        raise AppError(
+            f"{file.name} has no column {', '.join(missing)}; it has {', '.join(cells)}.",
+            f"Needed here: {', '.join(needed)}. --vqa takes Kvasir-VQA, --x1 takes Kvasir-VQA-x1.",
+        )
+
+
+def _note_counts(
+    outcome: ImportReport, sound: Sequence[Sample], eligible: Sequence[Sample], source: AtomicReferences
+) -> None:
+    for samples, words in (
+        (sound, "are whole and in EndoCA's nine classes"),
+        (eligible, "are eligible, their references in agreement"),
+    ):
+        counts = ", ".join(f"complexity {c}: {n:,}" for c, n in available(samples).items())
+        outcome.notes.append(f"{len(samples):,} samples {words} ({counts}).")
+    asked = [(sample.img_id, atom) for sample in eligible for atom in sample.atoms]
+    n_absent = sum(1 for img_id, atom in asked if not source.holds(img_id, atom))
+    if n_absent:
+        outcome.notes.append(
+            f"{n_absent:,} of the eligible samples' {len(asked):,} atomic questions are not in the Kvasir-VQA file; "
+            "their references are Kvasir-VQA-x1's alone."
+        )
+
+
+def _check_name(cursor: "duckdb.DuckDBPyConnection", suite: str, chosen: Sequence[Sample]) -> None:
+    """Refuse to mix two draws under one name."""
+    rows = cursor.execute("SELECT source_id FROM units WHERE suite = ?", [suite]).fetchall()
+    if rows and {row[0] for row in rows} != {str(sample.sample_id) for sample in chosen}:
+        raise AppError(
+            f"Suite {suite} exists and holds other samples than these {len(chosen):,}.",
+            "Name another suite with --suite (on the Data page: 'suite').",
+        )

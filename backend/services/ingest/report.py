@@ -2,8 +2,8 @@
 
 __all__ = ["ImportReport", "RunReport", "SuiteReport"]
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
 
 from backend.errors import BadLine
 
@@ -57,14 +57,27 @@ class ImportReport:
     exclusions: dict[str, int] = field(default_factory=dict)
     """Samples left out, by reason (suites built from Kvasir-VQA-x1)."""
     images: dict[str, int] = field(default_factory=dict)
-    """Image files by what became of them: found, missing, broken, not named by any unit."""
+    """What became of images and their files, as `attach_images` counts them; ``new`` is what changed."""
 
     @property
     def changed(self) -> bool:
         """Whether the import left the store different from before."""
         new_units = any(suite.n_new for suite in self.suites)
-        return new_units or any(run.n_new or run.n_replaced for run in self.runs) or bool(self.images)
+        new_answers = any(run.n_new or run.n_replaced for run in self.runs)
+        return new_units or new_answers or bool(self.images.get("new"))
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
         return asdict(self)
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Self:
+        """Return the report that `as_json` made; what another version wrote beside it is left out."""
+        parts = {"suites": SuiteReport, "runs": RunReport, "bad_lines": BadLine}
+        known = {field.name: content[field.name] for field in fields(cls) if field.name in content}
+        for name, part in parts.items():
+            taken = {field.name for field in fields(part)}
+            known[name] = [
+                part(**{key: value for key, value in row.items() if key in taken}) for row in known.get(name, ())
+            ]
+        return cls(**known)

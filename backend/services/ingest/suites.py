@@ -123,9 +123,7 @@ def _unit_columns(units: Sequence[Unit]) -> dict[str, dict[str, list[Any]]]:
     }
 
 
-def _insert_new(
-    cursor: "duckdb.DuckDBPyConnection", tables: dict[str, "pa.Table"], key: str, known: set[str]
-) -> None:
+def _insert_new(cursor: "duckdb.DuckDBPyConnection", tables: dict[str, "pa.Table"], key: str, known: set[str]) -> None:
     import pyarrow as pa
 
     for name, table in tables.items():

@@ -1,0 +1,86 @@
+"""All commands under one name, and what becomes of their errors.
+
+Exit codes: 0 done, 1 a bug, 2 an error with its next step (wrong usage too), 130 cancelled.
+Only results go to stdout; a reader that closes the pipe early ends the command quietly.
+"""
+
+__all__ = ["app", "main", "run"]
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import NoReturn
+
+from backend.cli import blind, compare, export, import_, metrics, rescore, score, store
+from backend.cli.options import PROGRAM, command_group
+from backend.cli.output import say
+from backend.domain.progress import Cancelled
+from backend.errors import AppError
+from backend.settings import setting
+
+BUG, ERROR, CANCELLED = 1, 2, 130
+
+app = command_group(
+    "parallax",
+    "Parallax: where the answers of medical vision-language models contradict each other.\n\n"
+    "Results go to stdout, progress and errors to stderr. Add --json to any command for one JSON value.",
+)
+store.register(app)
+app.add_typer(import_.group)
+app.add_typer(score.group)
+app.add_typer(metrics.group)
+app.add_typer(compare.group)
+app.add_typer(blind.group)
+app.add_typer(export.group)
+app.add_typer(rescore.group)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; errors are said on stderr."""
+    try:
+        app(args=list(arguments), prog_name=PROGRAM)
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
+    except (Cancelled, KeyboardInterrupt):
+        say(Cancelled().message)
+        return CANCELLED
+    except AppError as error:
+        say(f"{error.message.rstrip()}\n{error.hint}")
+        return ERROR
+    except BrokenPipeError:
+        return 0
+    except Exception as error:  # noqa: BLE001 - the outermost place: a bug ends in one line and its exit code
+        if _INTERRUPTED:
+            say(Cancelled().message)
+            return CANCELLED
+        say(f"This is a bug in Parallax ({type(error).__name__}: {error}). PARALLAX_DEBUG=1 shows where it happened.")
+        if setting("PARALLAX_DEBUG"):
+            traceback.print_exc()
+        return BUG
+    return 0
+
+
+def main() -> NoReturn:
+    """Run the command that the process was started with, and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGINT, _cancel)
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+_INTERRUPTED: list[int] = []
+"""Filled by Ctrl-C: a library that was interrupted may raise an error of its own instead of ours."""
+
+
+def _cancel(signum: int, frame: object) -> NoReturn:
+    _INTERRUPTED.append(signum)
+    raise Cancelled

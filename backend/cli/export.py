@@ -1,0 +1,42 @@
+"""``export``: a run's answers in the field's own format."""
+
+__all__ = ["group"]
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
+from backend.cli.output import print_json, print_text
+from backend.cli.progress import progress
+
+group = command_group("export", "Write answers in the field's own formats. What is exported can be imported again.")
+
+
+@group.command("endoca", epilog=examples("export endoca --model MedGemma-FT --suite core --out medgemma_core.jsonl.gz"))
+def export_endoca(
+    ctx: typer.Context,
+    model: Annotated[str, typer.Option(metavar="VLM", help="The VLM's name, or a run's id.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="JSON lines; gzipped where the name ends in .gz.")],
+    suite: Annotated[str | None, typer.Option(help="The suite; needed where the VLM answered several.")] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a run as an EndoCA prediction file, one line a probe.
+
+    A probe without an answer has a null prediction. Imported into an empty store, the file
+    gives the same metrics.
+    """
+    from backend.domain.records import System
+    from backend.services.choosing import find_run
+    from backend.services.export import export_endoca
+
+    options = options_of(ctx, store, as_json)
+    with options.open_store() as opened, progress() as report:
+        run = find_run(opened, System.ENDOCA, model, suite=suite)
+        n_lines = export_endoca(opened, run.run_id, out, report)
+    if options.as_json:
+        print_json({"model": run.vlm, "suite": run.suite, "run_id": run.run_id, "file": str(out), "n_lines": n_lines})
+    else:
+        print_text(f"Wrote {n_lines:,} lines of {run.vlm} on {run.suite} to {out}.")

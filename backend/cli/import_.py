@@ -1,0 +1,153 @@
+"""``import``: files into the store, each import whole or not at all, with a report."""
+
+__all__ = ["group"]
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
+from backend.cli.output import print_report
+from backend.cli.progress import progress
+from backend.errors import AppError
+
+group = command_group(
+    "import",
+    "Bring files into the store. An import goes in whole or not at all; importing twice changes nothing.",
+)
+
+LenientOption = Annotated[bool, typer.Option("--lenient", help="Import the good lines and list the bad ones.")]
+
+
+@group.command(
+    "endoca",
+    epilog=examples(
+        "import endoca endoca_core.jsonl.gz",
+        "import endoca answers_a.jsonl answers_b.csv.gz --lenient",
+    ),
+)
+def import_endoca(
+    ctx: typer.Context,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="JSON lines, CSV (plain or .gz) or Parquet.")
+    ],
+    suite: Annotated[str | None, typer.Option(help="Name of the suite; else found, or the file's name.")] = None,
+    images: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with the image files.")] = None,
+    group_name: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            help="Group of the VLMs: general_open, medical_open, endoscopy_adapted or closed_source; "
+            "else the one the paper prints for that VLM.",
+        ),
+    ] = None,
+    lenient: LenientOption = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Import EndoCA manifests and prediction files.
+
+    Lines with a "prediction" are answers, the others questions. Answers find their suite by
+    probe_id and question; those that match no stored manifest make a suite from the references
+    they carry. Several VLMs may share a file, and several files may fill one run.
+    """
+    from backend.services.ingest.endoca import import_endoca
+    from backend.services.ingest.files import SourceFile
+
+    options = options_of(ctx, store, as_json)
+    if images is not None and not images.is_dir():
+        raise AppError(f"There is no folder {images}.", "Check the path given to --images.")
+    sources = [SourceFile.at(file) for file in files]
+    with options.make_store() as opened, progress() as report:
+        outcome = import_endoca(
+            opened, sources, suite=suite, vlm_group=group_name, lenient=lenient, report=report
+        )
+        refused: AppError | None = None
+        if images is not None:
+            from backend.services.ingest.images import attach_images
+
+            try:
+                attach_images(opened, images, outcome=outcome, report=report)
+            except AppError as error:
+                refused = AppError(f"The lines were imported, the images were not. {error.message}", error.hint)
+    print_report(outcome, as_json=options.as_json)
+    if refused is not None:
+        raise refused
+
+
+@group.command(
+    "kvasir",
+    epilog=examples(
+        "import kvasir --vqa kvasir_vqa.csv --x1 x1-train.parquet x1-test.parquet \\",
+        "    --suite mine --sizes 500,200,100 --seed 7",
+    ),
+)
+def import_kvasir(
+    ctx: typer.Context,
+    vqa: Annotated[Path, typer.Option(metavar="FILE", help="Kvasir-VQA: source, question, answer, img_id.")],
+    x1: Annotated[list[Path], typer.Option(metavar="FILE", help="Kvasir-VQA-x1; several in order, train before test.")],
+    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Further files of --x1.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Name of the suite; else from the first x1 file.")] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,N", help="Samples of complexity 1, 2 and 3, for example 8264,3736,0; else all."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    exclude_suite: Annotated[str | None, typer.Option(help="Take no sample of this stored suite.")] = None,
+    lenient: LenientOption = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build an EndoCA suite from Kvasir-VQA and Kvasir-VQA-x1.
+
+    Samples are checked in the paper's manner, and each one left out is counted by its first
+    reason. A size that cannot be filled is an error that says what is available.
+    """
+    from backend.services.ingest.files import SourceFile
+    from backend.services.ingest.kvasir import import_kvasir
+
+    options = options_of(ctx, store, as_json)
+    wanted = _sizes(sizes)
+    with options.make_store() as opened, progress() as report:
+        outcome = import_kvasir(
+            opened,
+            SourceFile.at(vqa),
+            [SourceFile.at(file) for file in (*x1, *(more or ()))],
+            suite=suite,
+            sizes=wanted,
+            seed=seed,
+            exclude_suite=exclude_suite,
+            lenient=lenient,
+            report=report,
+        )
+    print_report(outcome, as_json=options.as_json)
+
+
+@group.command("images", epilog=examples("import images ~/Kvasir-VQA-x1/images"))
+def import_images(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with the image files, searched downwards.")],
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the files of the images that stored units name. Nothing is copied."""
+    from backend.services.ingest.images import attach_images
+
+    options = options_of(ctx, store, as_json)
+    with options.open_store() as opened, progress() as report:
+        outcome = attach_images(opened, folder, report=report)
+    print_report(outcome, as_json=options.as_json)
+
+
+def _sizes(text: str | None) -> tuple[int, int, int] | None:
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts):
+        raise AppError(
+            f"--sizes {text!r} does not give three sizes.",
+            "Give the samples of complexity 1, 2 and 3, for example 8264,3736,0.",
+        )
+    one, two, three = (int(part) for part in parts)
+    return one, two, three

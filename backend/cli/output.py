@@ -1,0 +1,113 @@
+"""What commands print: one JSON value, or text and tables for people.
+
+JSON is ASCII, so it survives every terminal and pipe. Text from files is shown without
+control characters.
+"""
+
+__all__ = ["Table", "print_json", "print_report", "print_table", "print_text", "run_sentence", "say"]
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from backend.errors import MAX_LISTED_LINES, describe_bad_line
+
+if TYPE_CHECKING:
+    from backend.services.ingest.report import ImportReport, RunReport
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PIPED_WIDTH = 200
+"""Columns of a table that is not printed to a terminal."""
+
+
+@dataclass(slots=True)
+class Table:
+    """A table for people: text alone, rows in order."""
+
+    columns: Sequence[str]
+    rows: list[Sequence[str]] = field(default_factory=list)
+    text_columns: int = 1
+    """So many columns from the left hold words; the others hold numbers and stand to the right."""
+
+
+def say(text: str) -> None:
+    """Print a message to stderr."""
+    print(_CONTROL.sub("", text), file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON value to stdout. A NaN would be a bug: what is undefined is null."""
+    print(json.dumps(value, indent=2, allow_nan=False))
+
+
+def print_text(text: str) -> None:
+    """Print a line for people to stdout."""
+    print(_CONTROL.sub("", text))
+
+
+def print_table(table: Table) -> None:
+    """Print a table to stdout, as wide as the terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH, highlight=False)
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(table.columns):
+        drawn.add_column(name, justify="left" if place < table.text_columns else "right", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*(Text(_CONTROL.sub("", cell)) for cell in row))
+    console.print(drawn)
+
+
+def print_report(report: "ImportReport", *, as_json: bool) -> None:
+    """Print what an import did: the report to stdout, the bad lines to stderr as well."""
+    if as_json:
+        print_json(report.as_json())
+    else:
+        for line in _report_lines(report):
+            print_text(line)
+    if report.bad_lines:
+        say(f"{_count(len(report.bad_lines), 'bad line')} left out:")
+        for bad in report.bad_lines[:MAX_LISTED_LINES]:
+            say(describe_bad_line(bad))
+        if len(report.bad_lines) > MAX_LISTED_LINES:
+            say(f"… and {len(report.bad_lines) - MAX_LISTED_LINES} more.")
+
+
+def run_sentence(run: "RunReport") -> str:
+    """Return what became of a run's answers."""
+    return (
+        f"{run.vlm} on {run.suite}: {_count(run.n_answers, 'answer')} ({run.n_new:,} new, {run.n_replaced:,} "
+        f"replaced, {run.n_unchanged:,} unchanged); missing {run.n_missing:,}, failed {run.n_failed:,}, "
+        f"empty {run.n_empty:,}, not readable {run.n_unparsed:,}."
+    )
+
+
+def _report_lines(report: "ImportReport") -> list[str]:
+    lines = []
+    for suite in report.suites:
+        lines.append(
+            f"Suite {suite.suite}: {_count(suite.n_units, 'unit')} ({suite.n_new:,} new), {suite.n_complex:,} complex "
+            f"and {_count(suite.n_atomic, 'atomic question')}, {_count(suite.n_images, 'image')}."
+        )
+    for run in report.runs:
+        lines.append(run_sentence(run))
+    if report.exclusions:
+        lines.append("Left out, by first reason:")
+        lines.extend(f"  {n:,} {reason}" for reason, n in report.exclusions.items())
+    if report.images:
+        counts = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in report.images.items())
+        lines.append(f"Image files: {counts}.")
+    lines.extend(report.notes)
+    if not report.changed:
+        lines.append("The store held all of this already; nothing was changed.")
+    return lines
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

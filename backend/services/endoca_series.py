@@ -1,0 +1,273 @@
+"""EndoCA's VLMs side by side: runs in the store and the papers' printed tables, never pooled.
+
+A *series* is what one figure draws as one thing: a run, or a VLM's printed row. Both stand in
+one table with their origin, so that every figure and table of a page tells them apart alike.
+"""
+
+__all__ = [
+    "BlindFinding",
+    "Choices",
+    "SeriesTables",
+    "SuiteFacts",
+    "blind_finding",
+    "choices",
+    "endoca_suites",
+    "of_questions",
+    "outcome_table",
+    "series_tables",
+    "suite_facts",
+    "vlm_places",
+]
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from backend.domain.records import Origin, System
+from backend.endoca.metrics import metrics_from_image_sums
+from backend.endoca.outcomes import Outcome
+from backend.services.explore import printed_endoca, run_label
+from backend.store import queries
+from backend.store.filters import UnitFilter
+from backend.store.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BLIND = "blind"
+"""Group of the baseline that answers without looking."""
+
+_ABOUT = ["series", "run_id", "label", "vlm", "vlm_group", "origin", "place", "source"]
+
+
+class SeriesTables(NamedTuple):
+    """The metrics of one suite's series, broken down three ways."""
+
+    series: "pd.DataFrame"
+    """One row a series, runs first, printed rows in the printed order after them: series (its
+    key), run_id (None: printed), label, vlm, vlm_group (None: not known), origin, place (the
+    VLM's place in `vlm_places`; −1 for the blind baseline), source, and the columns of
+    `metrics_from_image_sums`. A printed row has values and n_units None, n_printed (questions,
+    complex and atomic, as printed) and no counts or bounds. consistency is 1 − inconsistency."""
+    complexity: "pd.DataFrame"
+    """One row a run and complexity: the run's columns as in `series`, complexity, the metrics."""
+    groups: "pd.DataFrame"
+    """One row an origin and VLM group, all answers of its runs taken together: origin,
+    vlm_group, n_runs, the metrics. Printed rows have no answers and are not in it."""
+
+
+def vlm_places(store: Store) -> dict[str, int]:
+    """Return each VLM's place in the store: printed ones as printed, then by first import.
+
+    A VLM keeps its place when others are imported later, and so its colour. The blind baseline
+    is no VLM and has none.
+    """
+    rows = store.rows(
+        "SELECT vlm FROM (SELECT vlm, 0 AS kind, min(rowid) AS place FROM published GROUP BY vlm UNION ALL "
+        "SELECT vlm, 1, row_number() OVER (ORDER BY min(created_at), vlm) FROM runs "
+        "WHERE coalesce(vlm_group, '') <> ? GROUP BY vlm) ORDER BY kind, place",
+        [BLIND],
+    )
+    return {vlm: place for place, vlm in enumerate(dict.fromkeys(row[0] for row in rows))}
+
+
+def endoca_suites(store: Store) -> list[str]:
+    """Return the suites with units or printed figures, those with units first."""
+    rows = store.rows(
+        "SELECT suite, min(kind) AS kind FROM (SELECT suite, 0 AS kind FROM suites WHERE system = 'endoca' "
+        "UNION ALL SELECT DISTINCT suite, 1 FROM published WHERE system = 'endoca') GROUP BY suite ORDER BY kind, suite"
+    )
+    return [row[0] for row in rows]
+
+
+class Choices(NamedTuple):
+    """What a suite offers to choose from, each sorted."""
+
+    splits: tuple[str, ...]
+    complexities: tuple[int, ...]
+    classes: tuple[str, ...]
+    groups: tuple[str, ...]
+    """VLM groups of its runs and printed rows."""
+
+
+def choices(store: Store, suite: str) -> Choices:
+    """Return what there is to choose from in a suite."""
+    listed = (
+        "SELECT DISTINCT split FROM units WHERE suite = $suite ORDER BY ALL",
+        "SELECT DISTINCT complexity FROM units WHERE suite = $suite ORDER BY ALL",
+        "SELECT DISTINCT unnest(question_classes) AS class FROM units WHERE suite = $suite ORDER BY ALL",
+        "SELECT vlm_group FROM runs WHERE suite = $suite AND vlm_group IS NOT NULL UNION "
+        "SELECT vlm_group FROM published WHERE suite = $suite AND vlm_group IS NOT NULL ORDER BY ALL",
+    )
+    return Choices(*(tuple(row[0] for row in store.rows(sql, {"suite": suite})) for sql in listed))
+
+
+def of_questions(chosen: UnitFilter) -> UnitFilter:
+    """Return the part of a filter that does not look at the answers.
+
+    A score over units that were chosen by how they were answered says nothing, so figures rest
+    on this; only lists of cases follow the whole filter.
+    """
+    return replace(chosen, outcomes=(), text="", right="", wrong="", part_wrong=False)
+
+
+def series_tables(store: Store, chosen: UnitFilter) -> SeriesTables:
+    """Return the metrics of a suite's runs and of its printed table.
+
+    Printed rows describe a whole suite, so they are left out where the filter takes a part of
+    it (split, complexity, class).
+
+    Args:
+        store: The store.
+        chosen: A suite and what else is chosen; conditions on answers are put aside.
+    """
+    import pandas as pd
+
+    questions = of_questions(chosen)
+    about = _about_runs(store)
+    sums = queries.image_sums(store, questions, ["run_id", "complexity"])
+    runs = _with_consistency(metrics_from_image_sums(sums, ["run_id"]))
+    complexity = _with_consistency(metrics_from_image_sums(sums, ["run_id", "complexity"]))
+    groups = sums.merge(about[["run_id", "vlm_group", "origin"]], on="run_id")
+    keys = ["origin", "vlm_group"]
+    pooled = _with_consistency(metrics_from_image_sums(groups, keys))
+    n_runs = groups.groupby(keys, dropna=False)["run_id"].nunique().rename("n_runs").reset_index()
+    series = about.merge(runs, on="run_id")
+    printed = _printed(store, questions)
+    if not printed.empty:
+        columns = list(dict.fromkeys([*series.columns, *printed.columns]))
+        both = [frame.reindex(columns=columns).astype(object) for frame in (series, printed) if not frame.empty]
+        series = _none_for_missing(pd.concat(both, ignore_index=True)).astype({"place": int})
+    return SeriesTables(
+        series=series,
+        complexity=about.merge(complexity, on="run_id"),
+        groups=_none_for_missing(n_runs.merge(pooled, on=keys)),
+    )
+
+
+class BlindFinding(NamedTuple):
+    """The blind baseline beside the best VLM, by joint accuracy."""
+
+    baseline: dict[str, Any]
+    """The baseline's row of `SeriesTables.series`."""
+    best: dict[str, Any] | None
+    """The row of the best VLM among runs and printed rows; None where there is none."""
+
+    @property
+    def beats_all(self) -> bool:
+        """Whether not looking is better than every VLM here."""
+        return self.best is not None and bool(self.baseline["joint_accuracy"] > self.best["joint_accuracy"])
+
+
+def blind_finding(series: "pd.DataFrame") -> BlindFinding | None:
+    """Return how the blind baseline compares; None where the suite has no such run."""
+    known = [row for row in _records(series) if row["joint_accuracy"] is not None]
+    baselines = [row for row in known if row["vlm_group"] == BLIND]
+    vlms = [row for row in known if row["vlm_group"] != BLIND]
+    if not baselines:
+        return None
+    return BlindFinding(baselines[0], max(vlms, key=lambda row: row["joint_accuracy"], default=None))
+
+
+class SuiteFacts(NamedTuple):
+    """What a suite is made of, where that bounds what its figures can say."""
+
+    n_units: int
+    n_one_part: int
+    """Units with one atomic question: complex and atomic ask the same in other words."""
+    n_train: int
+    """Units whose split is ``train``; an adapted VLM may have seen them."""
+    n_atomic: int
+    n_distinct_atomic: int
+    """Atomic questions that differ in image or words; the rest asks again."""
+
+
+def suite_facts(store: Store, suite: str) -> SuiteFacts:
+    """Return what a suite is made of; all zero for a suite without units."""
+    [units] = store.rows(
+        "SELECT count(*), count(*) FILTER (complexity = 1), count(*) FILTER (split = 'train') "
+        "FROM units WHERE suite = ?",
+        [suite],
+    )
+    [atomic] = store.rows(
+        "SELECT count(*), count(DISTINCT (u.image_id, p.question)) FROM probes p JOIN units u USING (unit_id) "
+        "WHERE u.suite = ? AND p.role = 'atomic'",
+        [suite],
+    )
+    return SuiteFacts(*units, *atomic)
+
+
+def outcome_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
+    """Return what became of the units of each run.
+
+    Args:
+        store: The store.
+        chosen: A suite and what else is chosen; conditions on answers are put aside.
+
+    Returns:
+        One row a run and outcome that occurs: the run's columns as in `SeriesTables.series`,
+        outcome, plain (the outcome in words), n_units, n_total (units of the run).
+    """
+    counts = queries.outcome_counts(store, of_questions(chosen))
+    counts["n_total"] = counts.groupby("run_id")["n_units"].transform("sum")
+    counts["plain"] = [Outcome(outcome).plain for outcome in counts["outcome"]]
+    return _about_runs(store).merge(counts, on="run_id")
+
+
+def _about_runs(store: Store) -> "pd.DataFrame":
+    """Return one row an EndoCA run with what `SeriesTables.series` says about it."""
+    places = vlm_places(store)
+    runs = queries.run_table(store)
+    runs = runs[runs["system"] == System.ENDOCA].copy()
+    runs["label"] = [run_label(run) for run in _records(runs)]
+    alike = runs.duplicated(["suite", "label"], keep=False)
+    runs.loc[alike, "label"] = [
+        f"{run['label']} ({run['origin']}, prompt {run['prompt_version']})" for run in _records(runs[alike])
+    ]
+    runs["series"] = runs["run_id"]
+    runs["place"] = [places.get(vlm, -1) for vlm in runs["vlm"]]
+    return _none_for_missing(runs[_ABOUT])
+
+
+def _printed(store: Store, questions: UnitFilter) -> "pd.DataFrame":
+    """Return the printed rows as series; none where the filter takes a part of the suite, or other origins."""
+    printed = printed_endoca(store, questions.suite)
+    unwanted = questions.origins and Origin.PUBLISHED not in questions.origins
+    if printed.empty or unwanted or questions.splits or questions.complexities or questions.classes:
+        return printed.iloc[:0]
+    if questions.groups:
+        printed = printed[printed["vlm_group"].isin(questions.groups)]
+    places = vlm_places(store)
+    return printed.rename(columns={"n": "n_printed"}).assign(
+        series=[f"printed.{vlm}" for vlm in printed["vlm"]],
+        run_id=None,
+        label=[f"{vlm}, printed" for vlm in printed["vlm"]],
+        origin=Origin.PUBLISHED.value,
+        place=[places.get(vlm, -1) for vlm in printed["vlm"]],
+        consistency=1 - printed["inconsistency"],
+    )
+
+
+def _with_consistency(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Add consistency, 1 − inconsistency, with its bounds turned round."""
+    import pandas as pd
+
+    turned = {"": "", "_low": "_high", "_high": "_low"}
+    columns = {
+        f"consistency{bound}": pd.Series(
+            [None if value is None else 1 - value for value in table[f"inconsistency{other}"]],
+            index=table.index,
+            dtype=object,
+        )
+        for bound, other in turned.items()
+    }
+    return table.assign(**columns, consistency_n=table["inconsistency_n"])
+
+
+def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _none_for_missing(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the table with None for every missing value, never NaN."""
+    holed = [name for name in table.columns if table[name].isna().any()]
+    return table.assign(**{name: table[name].astype(object).where(table[name].notna(), None) for name in holed})

@@ -1,0 +1,138 @@
+"""Runs out of the store, in the format the benchmark's users exchange.
+
+Importing what is exported gives the same units, answers and metrics. What the store does not
+keep of a manifest (``source_image``, ``trace_consistency_label``) is not written.
+"""
+
+__all__ = ["export_endoca"]
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from backend.domain.progress import Report, silent
+from backend.domain.records import Role
+from backend.endoca.vocabulary import BY_NAME, canonical_reference
+from backend.errors import AppError
+from backend.store.store import Store
+
+_REPORT_EVERY = 1_000
+
+_PROBES = """
+    SELECT u.source_id, i.image_id, i.dataset, i.file, u.split, u.complexity, u.question_classes,
+           p.source_id, p.role, p.position, p.question, p.reference, p.question_class,
+           r.vlm, a.answer, coalesce(a.error, '')
+    FROM runs r
+    JOIN units u ON u.suite = r.suite
+    JOIN images i ON i.image_id = u.image_id
+    JOIN probes p ON p.unit_id = u.unit_id
+    LEFT JOIN answers a ON a.run_id = r.run_id AND a.probe_id = p.probe_id
+    WHERE r.run_id = ?
+    ORDER BY try_cast(u.source_id AS BIGINT), u.source_id, p.role <> 'complex', p.position
+"""
+
+
+class _Probe(NamedTuple):
+    sample: str
+    image_id: str
+    dataset: str
+    image: str
+    split: str
+    complexity: int
+    question_classes: list[str]
+    probe_id: str
+    role: str
+    position: int
+    question: str
+    reference: str
+    question_class: str
+    vlm: str
+    answer: str | None
+    error: str
+
+
+def export_endoca(store: Store, run_id: str, out: Path, report: Report = silent) -> int:
+    """Write a run as a prediction file: every probe of its suite, answered or not.
+
+    A probe the run has no answer to has a null ``prediction``. The file appears whole or not
+    at all, and takes the place of an older one.
+
+    Args:
+        store: The store.
+        run_id: The run.
+        out: JSON lines; gzipped where the name ends in ``.gz``.
+        report: Told of progress in lines; may raise `Cancelled`.
+
+    Returns:
+        The number of lines.
+
+    Raises:
+        AppError: The run is not in the store, or the file cannot be written.
+    """
+    probes = [_Probe(*row) for row in store.rows(_PROBES, [run_id])]
+    if not probes:
+        raise AppError(f"There is no run {run_id} in this store.", "List them: python -m backend metrics endoca")
+    if out.is_dir() or (out.exists() and out.samefile(store.path)):
+        raise AppError(f"{out} cannot be written over.", "Name a file for the answers with --out.")
+    part = out.with_name(f"{out.name}.part")
+    try:
+        opened = gzip.open if out.suffix == ".gz" else open
+        with opened(part, "wt", encoding="utf-8") as file:
+            for done, line in enumerate(_lines(probes)):
+                if done % _REPORT_EVERY == 0:
+                    report(f"writing {out.name}", done, len(probes))
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        part.replace(out)
+    except OSError as error:
+        raise AppError(f"{out} cannot be written ({error.strerror}).", "Name another file with --out.") from error
+    finally:
+        part.unlink(missing_ok=True)
+    report(f"writing {out.name}", len(probes), len(probes))
+    return len(probes)
+
+
+def _lines(probes: list[_Probe]) -> Iterator[dict[str, Any]]:
+    atoms: dict[str, list[dict[str, str]]] = {}
+    for probe in probes:
+        if probe.role == Role.ATOMIC:
+            atoms.setdefault(probe.sample, []).append(
+                {
+                    "question_class": probe.question_class,
+                    "raw_answer": probe.reference,
+                    "parsed": _parsed(probe),
+                }
+            )
+    for probe in probes:
+        is_complex = probe.role == Role.COMPLEX
+        line: dict[str, Any] = {
+            "sample_id": _number_or_text(probe.sample),
+            "image": probe.image,
+            "split": probe.split,
+            "dataset": probe.dataset,
+            "img_id": probe.image_id.rpartition(":")[2],
+            "complexity": probe.complexity,
+            "question_class": probe.question_classes,
+            "probe_id": probe.probe_id,
+            "probe_kind": "complex_direct" if is_complex else "atomic_direct",
+            "question": probe.question,
+            "gold_answer": probe.reference,
+        }
+        if is_complex:
+            line["gold_atoms"] = atoms[probe.sample]
+        else:
+            line["atomic_index"] = probe.position
+            line["gold_question_class"] = probe.question_class
+            line["gold_parsed"] = _parsed(probe)
+        yield {**line, "model_id": probe.vlm, "prediction": probe.answer, "error": probe.error}
+
+
+def _parsed(probe: _Probe) -> str:
+    known = probe.question_class in BY_NAME
+    return canonical_reference(probe.question_class, probe.reference) if known else probe.reference
+
+
+def _number_or_text(sample: str) -> int | str:
+    """Return a sample's id as the benchmark writes it: a number where it is one."""
+    return int(sample) if sample.isascii() and sample.isdigit() and str(int(sample)) == sample else sample

@@ -1,0 +1,112 @@
+"""The headline of each suite: the VLM whose right answers stand on right parts least often.
+
+The gap from complex to joint accuracy is the share of all units with a right answer on a
+wrong part. Runs and printed tables each have their own headline; they are never pooled.
+"""
+
+__all__ = ["Headlines", "WidestGap", "headlines"]
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from backend.domain.metric import Estimate
+from backend.domain.records import Origin, System
+from backend.domain.statistics.ratio_table import estimate_of
+from backend.services.explore import endoca_metrics, printed_endoca, run_label
+from backend.store import queries
+from backend.store.filters import UnitFilter
+from backend.store.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BLIND = "blind"
+"""Group of the baseline that sees no image; it is no VLM and has no headline."""
+
+
+class WidestGap(NamedTuple):
+    """The run, or printed row, of one suite whose complex and joint accuracy lie farthest apart."""
+
+    suite: str
+    label: str
+    vlm: str
+    vlm_group: str | None
+    origin: str
+    source: str
+    run_id: str | None
+    """None for a printed row: there are no answers behind it."""
+    complex_accuracy: float
+    joint_accuracy: float
+    inconsistency: Estimate | None
+    """With its counts and interval; None for a printed row, whose counts are not printed."""
+
+
+class Headlines(NamedTuple):
+    """What the overview says."""
+
+    runs: "pd.DataFrame"
+    """All runs: `backend.store.queries.run_table` with label, n_units, complex_accuracy,
+    joint_accuracy and gap (complex − joint), the last four NaN for a run without outcomes."""
+    gaps: list[WidestGap]
+    """Suite by suite: that of the runs, then that of the printed table. Of equal gaps the first
+    in the order of the tables counts."""
+
+
+def headlines(store: Store) -> Headlines:
+    """Return the headlines and the runs they are chosen from."""
+    runs = _runs(store)
+    vlms = runs[(runs["vlm_group"].fillna("") != BLIND) & runs["gap"].notna()]
+    printed_suites = store.rows("SELECT DISTINCT suite FROM published WHERE system = ?", [System.ENDOCA])
+    gaps: list[WidestGap] = []
+    for suite in sorted({*vlms["suite"], *(suite for (suite,) in printed_suites)}):
+        of_suite = vlms[vlms["suite"] == suite]
+        if not of_suite.empty:
+            gaps.append(_of_run(store, of_suite.loc[of_suite["gap"].idxmax()].to_dict()))
+        printed = printed_endoca(store, suite)
+        if not printed.empty:
+            gap = printed["complex_accuracy"] - printed["joint_accuracy"]
+            gaps.append(_of_printed(suite, printed.loc[gap.idxmax()].to_dict()))
+    return Headlines(runs, gaps)
+
+
+def _runs(store: Store) -> "pd.DataFrame":
+    runs = queries.run_table(store)
+    runs["label"] = [run_label(run) for run in runs.to_dict("records")]
+    metrics = endoca_metrics(store, UnitFilter(), intervals=False)
+    shares = metrics[["run_id", "n_units", "complex_accuracy", "joint_accuracy"]]
+    table = runs.merge(shares, on="run_id", how="left")
+    for name in ("complex_accuracy", "joint_accuracy"):
+        table[name] = table[name].astype(float)
+    table["gap"] = table["complex_accuracy"] - table["joint_accuracy"]
+    return table
+
+
+def _of_run(store: Store, run: dict[str, str]) -> WidestGap:
+    [metrics] = endoca_metrics(store, UnitFilter(runs=(run["run_id"],))).to_dict("records")
+    group = run["vlm_group"]
+    return WidestGap(
+        suite=run["suite"],
+        label=run["label"],
+        vlm=run["vlm"],
+        vlm_group=group if isinstance(group, str) else None,
+        origin=run["origin"],
+        source=run["source"],
+        run_id=run["run_id"],
+        complex_accuracy=float(metrics["complex_accuracy"]),
+        joint_accuracy=float(metrics["joint_accuracy"]),
+        inconsistency=estimate_of(metrics, "inconsistency"),
+    )
+
+
+def _of_printed(suite: str, row: dict[str, str]) -> WidestGap:
+    return WidestGap(
+        suite=suite,
+        label=row["vlm"],
+        vlm=row["vlm"],
+        vlm_group=row["vlm_group"],
+        origin=Origin.PUBLISHED,
+        source=row["source"],
+        run_id=None,
+        complex_accuracy=float(row["complex_accuracy"]),
+        joint_accuracy=float(row["joint_accuracy"]),
+        inconsistency=None,
+    )

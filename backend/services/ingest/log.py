@@ -1,0 +1,37 @@
+"""The log of imports: one row for each import that changed the store, with its report."""
+
+__all__ = ["LoggedImport", "logged_imports", "write_log"]
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from backend.services.ingest.report import ImportReport
+from backend.store.store import Store
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+class LoggedImport(NamedTuple):
+    """One import, as the log keeps it."""
+
+    at: datetime
+    """When it was committed, in the machine's own time."""
+    report: ImportReport
+
+
+def write_log(cursor: "duckdb.DuckDBPyConnection", report: ImportReport) -> None:
+    """Log an import, inside its own transaction; one that changed nothing leaves no row."""
+    if not report.changed:
+        return
+    cursor.execute(
+        "INSERT INTO imports (kind, source, report) VALUES (?, ?, ?)",
+        [report.kind, report.source, json.dumps(report.as_json(), ensure_ascii=False)],
+    )
+
+
+def logged_imports(store: Store, *, limit: int = 200) -> list[LoggedImport]:
+    """Return the newest imports, newest first."""
+    rows = store.rows("SELECT imported_at, report FROM imports ORDER BY imported_at DESC, rowid DESC LIMIT ?", [limit])
+    return [LoggedImport(at, ImportReport.from_json(json.loads(report))) for at, report in rows]

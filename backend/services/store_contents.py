@@ -1,0 +1,52 @@
+"""What is in the store, as plain tables: suites, runs, printed results, and whether scores are up to date."""
+
+__all__ = ["Totals", "outdated_runs", "printed_sources", "totals"]
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from backend.domain.records import System
+from backend.endoca.scoring import SCORER, SCORER_VERSION
+from backend.store.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Totals(NamedTuple):
+    """How much the store holds."""
+
+    suites: int
+    units: int
+    images: int
+    images_at_hand: int
+    """Images whose file is attached."""
+    runs: int
+    vlms: int
+    answers: int
+
+
+def totals(store: Store) -> Totals:
+    """Count what is in the store; printed results are not runs and are not counted."""
+    [row] = store.rows(
+        "SELECT (SELECT count(*) FROM suites), (SELECT count(*) FROM units), (SELECT count(*) FROM images), "
+        "(SELECT count(path) FROM images), (SELECT count(*) FROM runs), (SELECT count(DISTINCT vlm) FROM runs), "
+        "(SELECT count(*) FROM answers)"
+    )
+    return Totals(*row)
+
+
+def outdated_runs(store: Store) -> list[str]:
+    """Return the scorers (name and version), one a run, of runs that the present scorer has not scored."""
+    rows = store.rows(
+        "SELECT scorer || ' ' || scorer_version FROM runs "
+        "WHERE system = ? AND (scorer, scorer_version) <> (?, ?) ORDER BY 1",
+        [System.ENDOCA, SCORER, SCORER_VERSION],
+    )
+    return [row[0] for row in rows]
+
+
+def printed_sources(store: Store) -> "pd.DataFrame":
+    """Return the printed tables: source, suite, n_vlms, n (samples behind each figure, as printed)."""
+    return store.read(
+        "SELECT source, suite, count(DISTINCT vlm) AS n_vlms, max(n) AS n FROM published GROUP BY 1, 2 ORDER BY 2"
+    )

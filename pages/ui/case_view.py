@@ -1,0 +1,120 @@
+"""One case on the screen: the image, what was asked, and what every VLM answered.
+
+The three systems fill the same view: a case has questions, the first of which leads, and each
+run has one answer to each of them and a verdict on the whole.
+"""
+
+__all__ = ["show_case"]
+
+from collections import Counter
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from backend.endoca.outcomes import Outcome
+from backend.services.cases import Case, CaseRun, runs_in_order
+from backend.services.endoca_series import vlm_places
+from backend.services.images import image_file
+from backend.store.filters import UnitFilter
+from backend.store.store import Store
+from pages.ui.answer_table import answer_table
+from pages.ui.answer_words import part_name, role_name
+from pages.ui.image_routes import image_url
+from pages.ui.links import DATA
+from pages.ui.tags import outcome_tag
+from pages.ui.viewer import image_viewer
+
+STYLE = Path(__file__).resolve().parent / "static" / "case.css"
+
+VIEWER_HEIGHT = 440
+"""In CSS pixels; a frame of an endoscope fills it at the width of half a page."""
+
+
+def show_case(store: Store, case: Case, chosen: UnitFilter) -> None:
+    """Draw a case.
+
+    Args:
+        store: The store, to find the image's file.
+        case: The case.
+        chosen: The filter of the list it stands in; its runs come first.
+    """
+    st.html(STYLE)
+    left, right = st.columns([1, 1], gap="large")
+    with left:
+        _image(store, case)
+    with right:
+        st.html(_questions(case))
+    if not case.runs:
+        st.info("No VLM has answered this case yet. Import a prediction file on the Data page.")
+        return
+    asked, others = runs_in_order(case.runs, chosen)
+    st.subheader("What every VLM answered")
+    st.html(_tally(case.runs))
+    st.html(answer_table(case, asked, others, vlm_places(store)))
+
+
+def _image(store: Store, case: Case) -> None:
+    """Draw the image at its own pixels, or say which file is missing and how to attach it."""
+    image = case.image
+    if image.width and image.height and image_file(store, image.image_id):
+        image_viewer(
+            image_url(image.image_id),
+            image.width,
+            image.height,
+            label=image.file,
+            key=f"viewer_{image.image_id}",
+            height_px=VIEWER_HEIGHT,
+        )
+    else:
+        st.html(_no_image(case))
+        st.page_link(DATA, label="Attach images on the Data page")
+    st.html(_identity(case))
+
+
+def _no_image(case: Case) -> str:
+    gone = "is no longer where it was" if case.image.at_hand else "is not at hand"
+    return (
+        f'<div class="case-no-image" role="note"><p><strong>The image file {gone}.</strong></p>'
+        f"<p>{escape(case.image.file)}</p>"
+        "<p>Name the folder that holds the images on the Data page, or give it to the import with "
+        "--images. Files are found by their names. Everything below works without it.</p></div>"
+    )
+
+
+def _identity(case: Case) -> str:
+    """Return the strip below the image: which file, which pixels, which data set and split."""
+    image = case.image
+    parts = [escape(image.file)]
+    if image.width and image.height:
+        parts.append(f"{image.width} × {image.height}")
+    if image.bytes is not None:
+        parts.append(f"{image.bytes / 1000:,.0f} kB")
+    if image.sha256:
+        parts.append(f'sha256 <code title="{escape(image.sha256)}">{escape(image.sha256)}</code>')
+    parts += [escape(image.dataset), f"split {escape(case.split or 'not named')}"]
+    parts.append(f"{escape(case.suite)} {escape(case.source_id)}")
+    return f'<div class="case-identity">{"".join(f"<span>{part}</span>" for part in parts)}</div>'
+
+
+def _questions(case: Case) -> str:
+    lead, *parts = case.questions
+    items = "".join(
+        f'<li><span class="role">{escape(part_name(part))}</span><span>{escape(part.question)}</span>'
+        f'<span class="reference">{escape(part.reference)}</span></li>'
+        for part in parts
+    )
+    return (
+        f'<div class="case-questions"><span class="role">{escape(role_name(lead.role))}, '
+        f"complexity {case.complexity}</span>"
+        f'<p class="lead">{escape(lead.question)}</p><p class="reference">{escape(lead.reference)}</p>'
+        f"<ol>{items}</ol></div>"
+    )
+
+
+def _tally(runs: tuple[CaseRun, ...]) -> str:
+    """Return how many runs came to each verdict, contradictions first."""
+    counts = Counter(run.verdict.key for run in runs)
+    order = [Outcome.INCONSISTENT, *(outcome for outcome in Outcome if outcome is not Outcome.INCONSISTENT)]
+    parts = [f"<span>{counts[key]} {outcome_tag(key)}</span>" for key in order if counts[key]]
+    return f'<div class="case-tally">{"".join(parts)}</div>'

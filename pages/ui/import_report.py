@@ -1,0 +1,171 @@
+"""What an import did, as a page shows it: what went in, what did not, and where to look next."""
+
+__all__ = ["bad_lines_csv", "number_columns", "plural", "show_bad_lines", "show_report", "summary"]
+
+import csv
+import io
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from backend.errors import MAX_LISTED_LINES, BadLine
+from backend.services.ingest.report import ImportReport
+from backend.store.filters import UnitFilter
+from pages.ui.links import CASE, ENDOCA
+
+KINDS = {
+    "endoca": "EndoCA files",
+    "kvasir": "Suite from Kvasir-VQA-x1",
+    "images": "Images",
+    "blind": "Blind baseline",
+    "rescore": "Scoring anew",
+}
+"""Kind of an import → in words."""
+
+IMAGE_WORDS = {
+    "found": "images whose file lies in the folder",
+    "new": "of these, new or changed",
+    "ambiguous": "images for which several files could be meant",
+    "missing": "images in the store still without a file",
+    "broken": "files that cannot be used",
+    "not_named": "files that no unit names",
+}
+"""Counts of `attach_images` → in words."""
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``1 unit``, ``2,000 units``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def summary(report: ImportReport) -> str:
+    """Return what an import brought, in one line; names of suites and VLMs are as in the file."""
+    parts: list[str] = []
+    for suite in report.suites:
+        if suite.n_new:
+            parts.append(f"{plural(suite.n_new, 'new unit')} in suite {suite.suite}")
+    new, replaced = (sum(getattr(run, field) for run in report.runs) for field in ("n_new", "n_replaced"))
+    vlms = sorted({run.vlm for run in report.runs if run.n_new or run.n_replaced})
+    whose = vlms[0] if len(vlms) == 1 else plural(len(vlms), "VLM")
+    if new:
+        parts.append(f"{plural(new, 'new answer')} of {whose}")
+    if replaced:
+        parts.append(f"{plural(replaced, 'answer')} of {whose} replaced")
+    if report.images.get("new"):
+        parts.append(f"files for {plural(report.images['new'], 'image')}")
+    if report.bad_lines:
+        parts.append(f"{plural(len(report.bad_lines), 'bad line')} left out")
+    return "; ".join(parts) if report.changed else "; ".join(["nothing changed: all of it was there already", *parts])
+
+
+def show_report(report: ImportReport, *, key: str) -> None:
+    """Draw the report of an import.
+
+    Args:
+        report: What the import did.
+        key: Unique on the page.
+    """
+    if report.kind != "rescore":
+        _paragraph(_as_sentence(summary(report)))
+    if report.suites:
+        _table([
+            {
+                "suite": suite.suite, "units": suite.n_units, "new": suite.n_new,
+                "complex questions": suite.n_complex, "atomic questions": suite.n_atomic, "images": suite.n_images,
+            }
+            for suite in report.suites
+        ])  # fmt: skip
+    if report.runs:
+        _table([
+            {
+                "VLM": run.vlm, "suite": run.suite, "answers": run.n_answers, "new": run.n_new,
+                "replaced": run.n_replaced, "unchanged": run.n_unchanged, "missing": run.n_missing,
+                "failed": run.n_failed, "empty": run.n_empty, "not readable": run.n_unparsed,
+            }
+            for run in report.runs
+        ])  # fmt: skip
+        st.caption(
+            "Missing, failed, empty and not readable count the run as it now stands in the store; "
+            "each is a wrong answer."
+        )
+    if report.images:
+        _table([{"images and files": IMAGE_WORDS.get(name, name), "number": n} for name, n in report.images.items()])
+    if report.exclusions:
+        _table([
+            {"samples left out, by their first reason": reason, "number": n} for reason, n in report.exclusions.items()
+        ])
+    if report.notes:
+        items = "".join(f"<li>{escape(note)}</li>" for note in report.notes[:MAX_LISTED_LINES])
+        rest = len(report.notes) - MAX_LISTED_LINES
+        items += f"<li>… and {rest:,} more.</li>" if rest > 0 else ""
+        st.html(f"<ul style='margin:0;padding-left:1.2em'>{items}</ul>")
+    if report.bad_lines:
+        show_bad_lines(report.bad_lines, key=key)
+    _show_links(report, key)
+
+
+def show_bad_lines(lines: Sequence[BadLine], *, key: str) -> None:
+    """Draw the first bad lines with their numbers, and offer all of them as CSV."""
+    listed = lines[:MAX_LISTED_LINES]
+    shown = f"The first {len(listed)} of {len(lines):,} bad lines" if len(lines) > len(listed) else "Bad lines"
+    _paragraph(f"{shown}:")
+    _table([{"file": line.file, "line": line.number, "why it cannot be used": line.reason} for line in listed])
+    st.download_button(
+        "Download all as CSV",
+        data=lambda: bad_lines_csv(lines),
+        file_name="bad_lines.csv",
+        mime="text/csv",
+        key=f"{key}_bad_lines",
+        on_click="ignore",
+    )
+
+
+def bad_lines_csv(lines: Sequence[BadLine]) -> bytes:
+    """Return all bad lines as CSV: file, line, reason.
+
+    A cell that a spreadsheet would take for a formula gets a quote mark before it.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["file", "line", "reason"])
+    for line in lines:
+        writer.writerow([_no_formula(line.file), line.number, _no_formula(line.reason)])
+    return text.getvalue().encode()
+
+
+def _no_formula(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
+def _paragraph(text: str) -> None:
+    """Draw a line of plain text; it may hold names from a user's file."""
+    st.html(f"<p style='margin:0;overflow-wrap:anywhere'>{escape(text)}</p>")
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def number_columns(*names: str) -> dict[str, Any]:
+    """Return the column settings that give whole numbers their thousands separators."""
+    return {name: st.column_config.NumberColumn(format="localized") for name in names}
+
+
+def _table(rows: list[dict[str, object]]) -> None:
+    numbers = number_columns(*(name for name, value in rows[0].items() if isinstance(value, int) and name != "line"))
+    st.dataframe(pd.DataFrame(rows), hide_index=True, width="content", column_config=numbers)
+
+
+def _show_links(report: ImportReport, key: str) -> None:
+    """Draw the ways on: the cases the import is about, and the page that compares runs."""
+    suites = sorted({suite.suite for suite in report.suites} | {run.suite for run in report.runs})
+    runs = tuple(run.run_id for run in report.runs)
+    if not suites:
+        return
+    chosen = UnitFilter(suite=suites[0] if len(suites) == 1 else "", runs=runs).to_query()
+    with st.container(horizontal=True, key=f"{key}_links"):
+        st.page_link(CASE, label="Open these cases", query_params=chosen)
+        st.page_link(ENDOCA, label="Open Paired answers", query_params=chosen)

@@ -1,0 +1,160 @@
+"""What is in the store as tables: suites, runs and printed results, each row with its way on."""
+
+__all__ = ["show_import_log", "show_printed", "show_runs", "show_suites"]
+
+import json
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from backend.domain.records import Origin
+from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
+from backend.services.ingest.log import logged_imports
+from backend.services.store_contents import printed_sources
+from backend.store import queries
+from backend.store.filters import UnitFilter
+from backend.store.store import Store
+from pages.ui.import_report import KINDS, number_columns, show_report, summary
+from pages.ui.links import CASE, ENDOCA
+
+SYSTEMS = {"endoca": "EndoCA", "surgcheck": "SurgCheck", "verimap": "VeriMap"}
+"""System, as the store names it → as its paper does."""
+
+SHOWN_ROWS = 12
+"""Longer tables scroll."""
+
+
+def show_suites(store: Store) -> None:
+    """Draw the suites; a chosen row opens its cases and how it was built."""
+    suites = queries.suite_table(store)
+    rows = pd.DataFrame({
+        "suite": suites["suite"],
+        "system": suites["system"].map(_system_words),
+        "units": suites["n_units"],
+        "atomic questions": suites["n_atomic"],
+        "images": suites["n_images"],
+        "with a file": suites["n_images_at_hand"],
+        "runs": suites["n_runs"],
+        "source": suites["source"],
+        "since": suites["created_at"],
+    })
+    chosen = _choose(rows, key="suites")
+    if chosen is None:
+        st.caption("Choose a row to open its cases.")
+        return
+    suite = suites.iloc[chosen]
+    if isinstance(suite["report"], str):
+        _show_building(json.loads(suite["report"]))
+    _show_ways(UnitFilter(suite=suite["suite"]), "suite")
+
+
+def show_runs(store: Store) -> None:
+    """Draw the runs, restricted by system, suite, VLM and origin; a chosen row opens its cases."""
+    runs = queries.run_table(store)
+    filters = (("system", "System"), ("suite", "Suite"), ("vlm", "VLM"), ("origin", "Origin"))
+    for place, (column, label) in zip(st.columns(len(filters)), filters, strict=True):
+        wanted = place.multiselect(
+            label, sorted(runs[column].unique()), key=f"runs_{column}", placeholder="all",
+            format_func=_system_words if column == "system" else str,
+        )  # fmt: skip
+        if wanted:
+            runs = runs[runs[column].isin(wanted)]
+    rows = pd.DataFrame({
+        "VLM": runs["vlm"],
+        "system": runs["system"].map(_system_words),
+        "suite": runs["suite"],
+        "origin": runs["origin"].map(ORIGIN_GLYPHS),
+        "answers": runs["n_answers"],
+        "group": [_group_words(group) for group in runs["vlm_group"]],
+        "source": runs["source"],
+        "since": runs["created_at"],
+        "setting": runs["setting"],
+        "stage": runs["stage"],
+        "prompt": runs["prompt_version"],
+        "decoding": runs["decoding"],
+        "scorer": runs["scorer"] + " " + runs["scorer_version"],
+    })
+    chosen = _choose(rows, key="runs")
+    if chosen is None:
+        st.caption("Choose a row to open its cases.")
+        return
+    run = runs.iloc[chosen]
+    _show_ways(UnitFilter(suite=run["suite"], runs=(run["run_id"],)), "run")
+
+
+def show_printed(store: Store) -> None:
+    """Draw which printed tables are there: figures without answers behind them."""
+    printed = printed_sources(store)
+    st.dataframe(
+        pd.DataFrame({
+            "table": printed["source"],
+            "suite": printed["suite"],
+            "origin": ORIGIN_GLYPHS[Origin.PUBLISHED],
+            "VLMs": printed["n_vlms"],
+            "questions": printed["n"],
+        }),
+        hide_index=True, width="content", column_config=number_columns("VLMs", "questions"),
+    )  # fmt: skip
+    st.caption("Figures as the paper prints them. They have no answers behind them and are never pooled with runs.")
+    st.page_link(ENDOCA, label="See them on Paired answers")
+
+
+def show_import_log(store: Store) -> None:
+    """Draw the imports that changed the store, newest first; a chosen row shows its report."""
+    log = logged_imports(store)
+    if not log:
+        st.caption("Nothing has been imported yet.")
+        return
+    rows = pd.DataFrame({
+        "when": [entry.at for entry in log],
+        "what": [KINDS.get(entry.report.kind, entry.report.kind) for entry in log],
+        "files": [entry.report.source for entry in log],
+        "what went in": [summary(entry.report) for entry in log],
+        "bad lines": [len(entry.report.bad_lines) for entry in log],
+    })
+    chosen = _choose(rows, key="imports")
+    if chosen is None:
+        st.caption("Choose a row to see its report.")
+        return
+    with st.container(border=True):
+        show_report(log[chosen].report, key="logged")
+
+
+def _choose(rows: pd.DataFrame, *, key: str) -> int | None:
+    """Draw a table and return the place of the chosen row, if any."""
+    times = {name: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm") for name in ("since", "when")}
+    numbers = number_columns(*(name for name in rows.columns if pd.api.types.is_integer_dtype(rows[name])))
+    event = st.dataframe(
+        rows, hide_index=True, key=f"{key}_table", on_select="rerun", selection_mode="single-row",
+        height="content" if len(rows) <= SHOWN_ROWS else 36 * SHOWN_ROWS, column_config={**times, **numbers},
+    )  # fmt: skip
+    selected = event["selection"]["rows"]
+    return selected[0] if selected and selected[0] < len(rows) else None
+
+
+def _group_words(group: str | None) -> str:
+    return GROUP_LABELS.get(group, group) if isinstance(group, str) else "not known"
+
+
+def _system_words(system: str) -> str:
+    return SYSTEMS.get(system, system)
+
+
+def _show_ways(chosen: UnitFilter, noun: str) -> None:
+    with st.container(horizontal=True):
+        st.page_link(CASE, label=f"Open the cases of this {noun}", query_params=chosen.to_query())
+        st.page_link(ENDOCA, label=f"Open this {noun} in Paired answers", query_params=chosen.to_query())
+
+
+def _show_building(report: dict[str, object]) -> None:
+    """Draw how a suite was built from Kvasir-VQA-x1: what was left out, and why."""
+    exclusions = report.get("exclusions")
+    if isinstance(exclusions, dict) and exclusions:
+        st.dataframe(
+            pd.DataFrame(list(exclusions.items()), columns=["samples left out, by their first reason", "number"]),
+            hide_index=True, width="content",
+        )  # fmt: skip
+    told = [(key.replace("_", " "), report[key]) for key in report if key not in ("exclusions", "notes")]
+    words = "; ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in told)
+    st.html(f"<p style='margin:0;overflow-wrap:anywhere'>How it was built: {escape(words)}.</p>")

@@ -1,0 +1,128 @@
+"""The list of cases a filter chooses: a page of rows from the store, each row opening its case."""
+
+__all__ = ["show_units"]
+
+from collections.abc import Mapping
+from math import ceil
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from backend.endoca.outcomes import Outcome
+from backend.store.filters import UnitFilter
+from backend.store.queries import unit_answers, unit_count, unit_page
+from pages.ui.clicks import clickable_table
+from pages.ui.image_routes import thumbnail_url
+from pages.ui.links import CASE, case_query
+from pages.ui.resources import kept, the_store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAGE_SIZE = 50
+
+
+def show_units(chosen: UnitFilter, *, key: str, height: int | None = None) -> None:
+    """Draw the chosen units. Where one run is chosen its answers stand beside the questions.
+
+    Args:
+        chosen: Which units of which runs.
+        key: Unique on the page.
+        height: Of the table in pixels; None fits its rows up to a screen.
+    """
+    total = kept(unit_count, chosen)
+    if not total:
+        st.text("No case fits these filters. Take one of them away, or clear them all.")
+        return
+    page = _choose_page(total, chosen, key)
+    units = unit_page(the_store(), chosen, offset=page * PAGE_SIZE, limit=PAGE_SIZE)
+    columns = _columns(units, chosen)
+    clicked = clickable_table(
+        columns,
+        key=f"{key}_table",
+        column_config=_config(columns),
+        row_height=52 if "image" in columns else 35,
+        height=height or min(520, 38 + (52 if "image" in columns else 35) * len(units)),
+        placeholder="–",
+    )
+    if clicked is not None:
+        st.switch_page(CASE, query_params=case_query(str(units["unit_id"].iloc[clicked[0]]), chosen))
+
+
+def _choose_page(total: int, chosen: UnitFilter, key: str) -> int:
+    """Draw the row above the table; return the page shown, from 0. Another filter begins at 0."""
+    n_pages = ceil(total / PAGE_SIZE)
+    state, seen = f"{key}_page", f"{key}_of"
+    if st.session_state.get(seen) != chosen:
+        st.session_state[seen], st.session_state[state] = chosen, 0
+    page = min(int(st.session_state[state]), n_pages - 1)
+    first = page * PAGE_SIZE + 1
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.text(f"{first:,}–{min(total, first + PAGE_SIZE - 1):,} of {total:,}. A click on a row opens the case.")
+        if n_pages > 1:
+            st.space("stretch")
+            for label, target in (("Earlier", page - 1), ("Later", page + 1)):
+                st.button(
+                    label,
+                    key=f"{key}_{label}",
+                    type="tertiary",
+                    disabled=not 0 <= target < n_pages,
+                    on_click=_set_page,
+                    args=(state, target),
+                )
+    return page
+
+
+def _set_page(state: str, target: int) -> None:
+    st.session_state[state] = target
+
+
+def _columns(units: "pd.DataFrame", chosen: UnitFilter) -> "pd.DataFrame":
+    """Return what the table shows, in its order."""
+    shown: dict[str, Any] = {}
+    if units["image_at_hand"].any():
+        at_hand = zip(units["image_id"], units["image_at_hand"], strict=True)
+        shown["image"] = [thumbnail_url(image) if there else None for image, there in at_hand]
+    shown["source_id"] = units["source_id"]
+    shown["question"] = units["question"]
+    shown["reference"] = units["reference"]
+    if len(chosen.runs) == 1:
+        answers = unit_answers(the_store(), chosen.runs[0], list(units["unit_id"])).set_index("unit_id")
+        answers = answers.reindex(units["unit_id"])
+        shown["answer"] = answers["answer"].to_list()
+        pairs = zip(answers["n_atoms_correct"], answers["n_atoms"], strict=True)
+        shown["parts"] = [None if part != part else f"{int(part)} of {int(parts)}" for part, parts in pairs]
+        shown["outcome"] = [Outcome(o).plain if isinstance(o, str) else None for o in answers["outcome"]]
+    else:
+        counts = zip(units["n_right"], units["n_runs"], strict=True)
+        shown["right"] = [f"{right} of {runs}" for right, runs in counts]
+        shown["contradictions"] = units["n_inconsistent"]
+    shown["complexity"] = units["complexity"]
+    shown["classes"] = [", ".join(key.replace("_", " ") for key in keys) for keys in units["question_classes"]]
+    if not chosen.suite:
+        shown["suite"] = units["suite"]
+    shown["link"] = [f"/case?{urlencode(case_query(unit, chosen))}" for unit in units["unit_id"]]
+    import pandas as pd
+
+    return pd.DataFrame(shown)
+
+
+def _config(columns: "pd.DataFrame") -> dict[str, Any]:
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    known = {
+        "image": st.column_config.ImageColumn("Image", width=70),
+        "source_id": text("Sample", width=75),
+        "question": text("Complex question", width=300),
+        "reference": text("Reference", width=220),
+        "answer": text("Answer", width=220),
+        "parts": text("Parts right", width=80),
+        "outcome": text("Outcome", width=190),
+        "right": text("VLMs right", width=80, help="Complex answer right, of the chosen VLMs' runs"),
+        "contradictions": number("Right on a wrong part", width=140, help="So many chosen runs contradict themselves"),
+        "complexity": number("Parts", width=55, help="Complexity: the number of atomic questions"),
+        "classes": text("Question classes", width=200),
+        "suite": text("Suite", width=90),
+        "link": st.column_config.LinkColumn("Link", display_text="new tab", width=70),
+    }
+    return {name: known[name] for name in columns}
