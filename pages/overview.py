@@ -15,9 +15,9 @@ from pages.ui.store_tables import show_suites
 st.title("Where do a VLM's two answers part?")
 st.markdown(
     "Parallax asks a medical vision-language model (VLM) about the same image from two lines of sight. "
-    "In EndoCA a complex question is paired with its parts, each asked alone. An answer that is right although "
-    "one of its parts is wrong is a contradiction: the VLM did not get there by seeing. "
-    "Everything drawn in orange is such a contradiction, and opens the cases behind it."
+    "In EndoCA a complex question is paired with its parts, each asked alone. A right answer to the complex "
+    "question contradicts a wrong answer to one of its parts. Whatever is drawn in orange is such a contradiction, "
+    "and opens the cases behind it."
 )
 
 store = the_store()

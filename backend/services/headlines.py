@@ -6,7 +6,7 @@ wrong part. Runs and printed tables each have their own headline; they are never
 
 __all__ = ["Headlines", "WidestGap", "headlines"]
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backend.domain.metric import Estimate
 from backend.domain.records import Origin, System
@@ -60,17 +60,16 @@ def headlines(store: Store) -> Headlines:
     for suite in sorted({*vlms["suite"], *(suite for (suite,) in printed_suites)}):
         of_suite = vlms[vlms["suite"] == suite]
         if not of_suite.empty:
-            gaps.append(_of_run(store, of_suite.loc[of_suite["gap"].idxmax()].to_dict()))
+            gaps.append(_of_run(store, _widest(of_suite)))
         printed = printed_endoca(store, suite)
         if not printed.empty:
-            gap = printed["complex_accuracy"] - printed["joint_accuracy"]
-            gaps.append(_of_printed(suite, printed.loc[gap.idxmax()].to_dict()))
+            gaps.append(_of_printed(suite, _widest(printed)))
     return Headlines(runs, gaps)
 
 
 def _runs(store: Store) -> "pd.DataFrame":
     runs = queries.run_table(store)
-    runs["label"] = [run_label(run) for run in runs.to_dict("records")]
+    runs["label"] = [run_label(run._asdict()) for run in runs.itertuples(index=False)]
     metrics = endoca_metrics(store, UnitFilter(), intervals=False)
     shares = metrics[["run_id", "n_units", "complex_accuracy", "joint_accuracy"]]
     table = runs.merge(shares, on="run_id", how="left")
@@ -80,8 +79,19 @@ def _runs(store: Store) -> "pd.DataFrame":
     return table
 
 
-def _of_run(store: Store, run: dict[str, str]) -> WidestGap:
-    [metrics] = endoca_metrics(store, UnitFilter(runs=(run["run_id"],))).to_dict("records")
+def _widest(table: "pd.DataFrame") -> dict[str, Any]:
+    """Return the row whose complex and joint accuracy lie farthest apart."""
+    gap = table["complex_accuracy"].astype(float) - table["joint_accuracy"].astype(float)
+    return _first(table[gap == gap.max()])
+
+
+def _first(table: "pd.DataFrame") -> dict[str, Any]:
+    row: dict[str, Any] = next(table.itertuples(index=False))._asdict()
+    return row
+
+
+def _of_run(store: Store, run: dict[str, Any]) -> WidestGap:
+    metrics = _first(endoca_metrics(store, UnitFilter(runs=(run["run_id"],))))
     group = run["vlm_group"]
     return WidestGap(
         suite=run["suite"],
@@ -97,7 +107,7 @@ def _of_run(store: Store, run: dict[str, str]) -> WidestGap:
     )
 
 
-def _of_printed(suite: str, row: dict[str, str]) -> WidestGap:
+def _of_printed(suite: str, row: dict[str, Any]) -> WidestGap:
     return WidestGap(
         suite=suite,
         label=row["vlm"],

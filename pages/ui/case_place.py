@@ -10,14 +10,14 @@ from html import escape
 
 import streamlit as st
 
+from backend.services.explore import run_names
+from backend.services.store_contents import totals
 from backend.store.filters import UnitFilter
-from backend.store.queries import Neighbours, unit_page
-from backend.store.store import Store
+from backend.store.queries import Neighbours
 from pages.ui.copy import copy_button
-from pages.ui.links import CASE, DATA, ENDOCA, case_query
-
-LISTED = 50
-"""Cases to pick from where the link names none."""
+from pages.ui.links import DATA, ENDOCA
+from pages.ui.resources import kept
+from pages.ui.unit_table import show_units
 
 
 def show_place(place: Neighbours, chosen: UnitFilter, names: Mapping[str, str]) -> None:
@@ -37,47 +37,29 @@ def show_place(place: Neighbours, chosen: UnitFilter, names: Mapping[str, str]) 
             args=(place.previous,),
             key="previous",
         )
-        st.html(f'<span class="case-place">{_position(place)}</span>', width="content")
+        st.html(f'<span style="white-space:nowrap">{_position(place)}</span>', width="content")
         st.button("Next", shortcut="J", disabled=not place.next, on_click=_go_to, args=(place.next,), key="next")
         if st.button("Back to the list", shortcut="Escape", type="tertiary", key="back"):
             st.switch_page(ENDOCA, query_params=chosen.to_query())
         st.space("stretch")
         copy_button("Copy link", key="copy_link")
-    sentence = chosen.sentence(names)
-    listed = "" if place.position else " This case is not among them."
-    st.html(f'<div class="case-filter">List: {escape(sentence)}.{listed}</div>')
+    st.html(_list_words(chosen, names, "" if place.position else " This case is not among them."))
 
 
-def choose_case(store: Store, chosen: UnitFilter) -> None:
-    """Draw what the page is for, and the first cases of the filter to pick one from."""
+def choose_case(chosen: UnitFilter) -> None:
+    """Draw what the page is for, and the filter's cases to choose one from."""
     st.text("A case is one image with a complex question, its parts, and what every VLM answered. Choose one.")
-    cases = unit_page(store, chosen, offset=0, limit=LISTED)
-    if cases.empty:
-        st.text("No case fits." if chosen.to_query() else "There is no case in the store yet.")
+    if not kept(totals).units:
+        st.text("There is no case in the store yet.")
         st.page_link(DATA, label="Import a suite on the Data page")
         return
-    picked = st.dataframe(
-        cases[["suite", "source_id", "complexity", "question", "reference", "n_runs", "n_inconsistent"]],
-        column_config={
-            "suite": "Suite",
-            "source_id": "Case",
-            "complexity": "Complexity",
-            "question": st.column_config.TextColumn("Complex question", width="large"),
-            "reference": st.column_config.TextColumn("Reference", width="medium"),
-            "n_runs": "Runs",
-            "n_inconsistent": st.column_config.NumberColumn(
-                "Right answer, wrong part", help="Runs, of those in the filter"
-            ),
-        },
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key="cases",
-    )
-    if picked["selection"]["rows"]:
-        unit_id = str(cases["unit_id"].iloc[picked["selection"]["rows"][0]])
-        st.switch_page(CASE, query_params=case_query(unit_id, chosen))
-    st.page_link(ENDOCA, label="Filter the whole list on Paired answers", query_params=chosen.to_query())
+    st.html(_list_words(chosen, kept(run_names)))
+    show_units(chosen, key="cases")
+    st.page_link(ENDOCA, label="Filter the list on Paired answers", query_params=chosen.to_query())
+
+
+def _list_words(chosen: UnitFilter, names: Mapping[str, str], more: str = "") -> str:
+    return f'<div style="font-size:.85rem;opacity:.75;overflow-wrap:anywhere">List: {escape(chosen.sentence(names))}.{more}</div>'
 
 
 def _position(place: Neighbours) -> str:

@@ -35,6 +35,7 @@ def show_headline(headline: WidestGap, place: int | None) -> None:
 
 def _words(headline: WidestGap, place: int | None) -> str:
     joint, whole = 100 * headline.joint_accuracy, 100 * headline.complex_accuracy
+    lost = points(headline.joint_accuracy - headline.complex_accuracy)
     if headline.inconsistency is None:
         rest = "Printed without counts or intervals; there are no answers behind it."
     else:
@@ -46,5 +47,5 @@ def _words(headline: WidestGap, place: int | None) -> str:
         f"<b>{percent(headline.joint_accuracy)}</b> right on right parts</p>"
         f'<div class="bar" aria-hidden="true"><i class="joint" style="width:{joint:.2f}%"></i>'
         f'<i class="apart" style="width:{whole - joint:.2f}%"></i></div>'
-        f"<p>{points(headline.joint_accuracy - headline.complex_accuracy)} from complex to joint accuracy. {rest}</p></div>"
+        f"<p>{lost} from complex to joint accuracy. {rest}</p></div>"
     )

@@ -34,6 +34,8 @@ def _about(question_class: str, mentions: Sequence[Mention]) -> list[Mention]:
         generic = [m for m in about if not m.label]
         return generic if any(m.negated or m.number is not None for m in generic) else about
     general = [m for m in mentions if m.topic == Topic.FINDING or m.also == Topic.FINDING]
+    if general and all(m.other and m.number for m in general):
+        return [m for m in mentions if m in general or (m.topic in (Topic.POLYP, Topic.DISEASE) and not m.negated)]
     if any(m.number is not None or (m.negated and not m.excepted and not m.other) for m in general):
         return general
     named = [m for m in mentions if m.topic in (Topic.POLYP, Topic.DISEASE) and not m.negated]
@@ -93,7 +95,11 @@ def read_count(question_class: str, mentions: Sequence[Mention]) -> Reading:
         return unread(Rule.ALTERNATIVES, f'offers {many} as an alternative joined by "or"')
     if not firm:
         return value_of("0", Rule.NEGATION, f"states that there are no {many}")
-    if any(m.number == NO_COUNT for m in firm):
+    vague = {m.clause for m in firm if m.number == NO_COUNT}
+    if vague:
+        exact = [m for m in firm if m.number is not None and m.number > 1 and m.clause not in vague]
+        if len({m.number for m in exact}) == 1 and all(m.number != 1 for m in firm):
+            return value_of(str(exact[0].number), Rule.COUNT_NOUN, f"counts {exact[0].number} {many}")
         return unread(Rule.VAGUE_COUNT, f"gives no exact number of {many}")
     numbered = [m for m in firm if m.number is not None]
     if not numbered:

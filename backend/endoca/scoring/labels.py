@@ -77,7 +77,7 @@ def read_colors(question_class: str, mentions: Sequence[Mention]) -> Reading:
     found = []
     for mention in mentions:
         if mention.topic == Topic.COLOR and not mention.negated:
-            topics = {s.topic for s in mention.subjects}
+            topics = {s.topic for s in mention.subjects if not s.negated}
             if not topics or topics & own or not topics & {
                 Topic.BOX, Topic.TEXT, Topic.INSTRUMENT, Topic.LANDMARK, Topic.FINDING, Topic.POLYP, Topic.DISEASE
             }:

@@ -213,7 +213,7 @@ _grammar(
     "other than|except|except for|apart from|aside from|besides|save for|but for|with the exception of|excluding"
     "|beyond|aside|outside of|bar|nothing but|none but|nothing other than|nothing except",
 )
-_grammar(Kind.CONTRAST, "rather than|instead of|as opposed to|in place of|and not|not to be confused with")
+_grammar(Kind.CONTRAST, "rather than|instead of|as opposed to|in place of|not to be confused with")
 _grammar(
     Kind.PREDICATE,
     "visible|present|seen|observed|noted|identified|detected|found|visualized|visualised|evident|apparent"
@@ -255,7 +255,7 @@ _grammar(Kind.WITH, "with|featuring")
 _grammar(Kind.INCLUDING, "including|such as|namely|consisting of|comprising|specifically|e.g|i.e|like|for example")
 _grammar(
     Kind.PREPOSITION,
-    "in|at|on|from|within|through|near|by|to|into|inside|across|throughout|adjacent to|next to|close to|beside"
+    "following|after|before|in|at|on|from|within|through|near|by|to|into|inside|across|throughout|adjacent to|next to|close to|beside"
     "|behind|under|above|below|between|for|during|via|using|along|per|around the|over the|toward|towards|against"
     "|about the|regarding|upon|among|involving|covering|overlying",
 )
@@ -322,7 +322,7 @@ _grammar(
     "|sections|zone|zones|edge|edges|half|field|fields|position|positions|cell|cells|aspect|third|sector|sectors"
     "|grid cell|grid cells|location|locations|segment|segments|hand side",
 )
-_grammar(Kind.IGNORED, "without a doubt|without doubt|no doubt|without question|undoubtedly|can be|colored|coloured|color|colour|colors|colours|approximately equal|in total|total of|a total of|in all|total|e")
+_grammar(Kind.IGNORED, "without a doubt|without doubt|no doubt|without question|undoubtedly|can be|discoloration|discolorations|discolouration|coloration|colouration|hue|hues|pigmentation|coloring|colouring|colored|coloured|color|colour|colors|colours|approximately equal|in total|total of|a total of|in all|total|e")
 
 # Text and boxes ------------------------------------------------------------------------------------
 _things(
@@ -360,7 +360,7 @@ _things(
     "|abnormal|pathological abnormality+|mucosal abnormality+|irregularity+|abnormal lesion+|mucosal lesion+"
     "|abnormal area+|abnormal region+|pathologic finding+|pathologic change+|disease|pathologies|visible abnormality+"
     "|mass|masses|growth+|disorder+|abnormal tissue|nodule+|defect+|mucosal change+|mucosal finding+|lesional area+"
-    "|discoloration+|discolouration+|abnormal change+|diseased area+|affected area+|affected region+|endoscopic finding+"
+    "|abnormal change+|diseased area+|affected area+|affected region+|endoscopic finding+"
     "|disease process|nothing wrong|diseased tissue",
 )
 _things(Topic.NORMAL, "", "normal|unremarkable|healthy|within normal limits|intact|normal looking|normal appearing|healthy looking")
@@ -388,7 +388,7 @@ _things(
     "oesophagitis",
     "oesophagitis|esophagitis|reflux oesophagitis|reflux esophagitis|esophageal inflammation|oesophageal inflammation"
     "|inflammation of the esophagus|inflammation of the oesophagus|erosive esophagitis|erosive oesophagitis"
-    "|inflamed esophagus|inflamed oesophagus",
+    "|inflammatory changes in the esophagus|inflammatory changes in the oesophagus|inflamed esophagus|inflamed oesophagus",
 )
 for _esophagus in ("", " esophagus", " oesophagus", " epithelium", " mucosa", " segment", " metaplasia"):
     for _barrett in ("barrett's", "barretts", "barrett"):

@@ -20,7 +20,7 @@ _NUMBER_WORDS = {
 _NUMBER = r"(?:\d+(?:\.\d+)?|" + "|".join(_NUMBER_WORDS) + ")"
 _UNIT = r"(?:mm|millimet(?:er|re)s?|cm|centimet(?:er|re)s?)\b"
 _LESS = r"(?:<=?|(?:less|smaller|fewer|lower|shorter)\s+(?:than|in size than)|under|below)"
-_MORE = r"(?:>=?|(?:more|greater|larger|bigger|longer)\s+than|over|above|exceeding|in excess of)"
+_MORE = r"(?:>=?|(?:more|greater|larger|bigger|longer)\s+than|over|above|exceeding|exceeds|exceed|in excess of)"
 _LOOSE = r"(?:up to|at least|at most|no more than|no less than)"
 _MEASURE = re.compile(
     rf"(?:(?P<less>{_LESS})|(?P<more>{_MORE})|(?P<loose>{_LOOSE}))?\s*\b(?P<low>{_NUMBER})"

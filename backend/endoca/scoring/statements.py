@@ -125,12 +125,15 @@ class _Walk:
         self.waiting: list[Mention] = []
         self.number: int | None = None
         self.number_explicit = False
+        self.number_spoiled = False
+        """A word the lexicon does not know followed the number: it may count something else."""
         self.sum = 0
         self.definite = False
         self.after_preposition = False
         self.other = False
         self.or_open = False
         self.and_open = False
+        self.another_open = False
         self.start_segment()
 
     def start_segment(self) -> None:
@@ -178,16 +181,20 @@ class _Walk:
         if self.sum:
             number = (self.sum + number) if number is not None and number > 0 else self.sum
         self.sum = 0
-        if number is not None and self.number_explicit:
+        vague_elsewhere = number == NO_COUNT and self.segment_things
+        if number is not None and self.number_explicit and not self.number_spoiled and not vague_elsewhere:
             last = self.last_counted()
             bracketed = self.in_brackets and last is not None and last.number is not None
             if not bracketed:
                 topic, label = self.counted_before(last)
                 negated = bool(self.negators % 2) or number == 0
-                self.add(Mention(topic, label, number=number, explicit=True, added=self.and_open, negated=negated))
+                colors = frozenset(m.label for m in self.waiting if m.topic == Topic.COLOR)
+                added = self.and_open
+                self.add(Mention(topic, label, False, number, True, negated, added=added, colors=colors))
                 self.segment_things += 1
         self.number = None
         self.number_explicit = False
+        self.number_spoiled = False
 
     def counted_before(self, last: Mention | None) -> tuple[str, str]:
         """Return topic and label of the noun that a number without one takes up ("…, one in the centre")."""
@@ -286,9 +293,11 @@ class _Walk:
         if self.or_open:
             self.mark_alternatives(mention)
             self.or_open = False
-        mention.added = mention.added or self.and_open
+        last = self.last_counted() if self.and_open and is_noun else None
+        same_phrase = last is not None and (self.another_open or last.clause == self.clause)
+        mention.added = self.and_open and (same_phrase or not is_noun)
         if is_noun or topic in (Topic.CELL, Topic.COLOR):
-            self.and_open = False
+            self.and_open = self.another_open = False
         self.add(mention)
         if is_noun:
             if not self.open_nouns:
@@ -298,7 +307,7 @@ class _Walk:
             for cell in self.waiting:
                 cell.subjects = (*cell.subjects, mention)
         elif topic in (Topic.CELL, Topic.COLOR):
-            if self.nouns:
+            if self.nouns and not (topic == Topic.COLOR and self.colors_a_noun(i + 1)):
                 mention.subjects = tuple(self.nouns)
                 self.predicated = self.predicated or topic == Topic.CELL or self.copula_seen
             else:
@@ -308,6 +317,22 @@ class _Walk:
             self.predicated = self.predicated or any(m.topic == Topic.POLYP for m in self.subjects)
         self.after_preposition = False
         return i + 1
+
+    def colors_a_noun(self, i: int) -> bool:
+        """Whether a colour stands before its noun ("a red landmark")."""
+        words = self.words
+        while i < len(words):
+            word = words[i]
+            if word.kind is Kind.THING:
+                if word.topic != Topic.COLOR:
+                    return word.topic in _NOUNS
+            elif word.kind in (Kind.AND, Kind.COMMA, Kind.SLASH):
+                if i + 1 >= len(words) or words[i + 1].topic != Topic.COLOR and words[i + 1].kind is not Kind.AND:
+                    return False
+            elif word.kind not in (Kind.IGNORED, Kind.ADVERB, Kind.UNKNOWN):
+                return False
+            i += 1
+        return False
 
     def is_setting(self, topic: str) -> bool:
         """Whether a procedure or organ is only where something was denied ("no polyp in this gastroscopy")."""
@@ -332,6 +357,7 @@ class _Walk:
             self.part_ready = False
         self.number = None
         self.number_explicit = False
+        self.number_spoiled = False
 
     def mark_alternatives(self, mention: Mention) -> None:
         if not self.out.mentions or mention.negated:
@@ -386,13 +412,22 @@ class _Walk:
                     return i + 1
             elif previous is Kind.OPEN and not self.thing_follows(i + 1):
                 return self.skip_brackets(i)
-        self.number, self.number_explicit = value, True
+        self.number, self.number_explicit, self.number_spoiled = value, True, False
         return i + 1
 
     def skip_brackets(self, i: int) -> int:
         while i < len(self.words) and self.words[i].kind is not Kind.CLOSE:
             i += 1
         return i
+
+    def unknown(self, i: int) -> int:
+        self.number_spoiled = self.number is not None
+        return i + 1
+
+    def place_noun(self, i: int) -> int:
+        """ "in two regions": the regions were counted."""
+        self.number, self.number_explicit, self.number_spoiled = None, False, False
+        return i + 1
 
     def article(self, i: int) -> int:
         if self.number is None:
@@ -417,7 +452,7 @@ class _Walk:
 
     def another(self, i: int) -> int:
         self.number, self.number_explicit = 1, True
-        self.and_open = True
+        self.and_open = self.another_open = True
         return i + 1
 
     # -- yes and no ---------------------------------------------------------------------------------
@@ -606,19 +641,20 @@ class _Walk:
         if self.enumeration_goes_on(i + 1):
             self.and_open = True
             return i + 1
-        if self.predicated or (self.negators and self.positive_clause_follows(i + 1)):
-            self.end_segment_and_restart(joined=not self.predicated)
+        if self.denial_follows(i + 1) or self.predicated or (self.negators and self.positive_clause_follows(i + 1)):
+            self.end_segment_and_restart()
         self.hedge = self.hedge and not self.predicated
         self.and_open = True
         self.or_open = False
         return i + 1
 
-    def end_segment_and_restart(self, *, joined: bool = False) -> None:
+    def end_segment_and_restart(self) -> None:
         """Begin a clause of its own while the sentence goes on."""
-        nouns = self.nouns
         self.end_clause()
-        self.and_open = joined
-        self.last_nouns = nouns or self.last_nouns
+
+    def denial_follows(self, i: int) -> bool:
+        """Whether the next phrase brings its own "no"."""
+        return self.ahead(i, frozenset({Kind.ADVERB})) in (Kind.NO, Kind.NEITHER, Kind.LACK)
 
     def positive_clause_follows(self, i: int) -> bool:
         """Whether what follows a connector stands outside the open negation."""
@@ -628,7 +664,7 @@ class _Walk:
         for word in self.words[i:]:
             if word.kind in _CLAUSE_ENDS or word.kind in (Kind.COMMA, Kind.AND, Kind.OR, Kind.WITH):
                 return False
-            if word.kind is Kind.COPULA and word.text in ("is", "was", "has", "has been"):
+            if word.kind is Kind.VERB or (word.kind is Kind.COPULA and word.text in ("is", "was", "has", "has been")):
                 return True
         return False
 
@@ -663,7 +699,7 @@ class _Walk:
             return i + 1
         self.settle_number()
         negated = self.negators % 2 == 1
-        if self.predicated or self.ahead(i + 1) in (Kind.WITH, Kind.NOT, Kind.HEDGE):
+        if self.predicated or self.denial_follows(i + 1) or self.ahead(i + 1) in (Kind.WITH, Kind.NOT, Kind.HEDGE):
             self.end_segment_and_restart()
         elif negated and self.list_ends_here(i + 1):
             self.end_segment_and_restart()
@@ -691,7 +727,7 @@ class _Walk:
                 return False
             if kind is Kind.THING:
                 seen_thing = True
-            elif seen_thing and kind in (Kind.COPULA, Kind.PREDICATE):
+            elif seen_thing and kind in (Kind.COPULA, Kind.PREDICATE, Kind.VERB):
                 return True
         return False
 
@@ -732,7 +768,7 @@ class _Walk:
 
     def joined_with(self, i: int) -> int:
         self.settle_number()
-        if self.predicated or (self.negators and self.with_starts_anew(i + 1)):
+        if self.predicated or self.denial_follows(i + 1) or (self.negators and self.with_starts_anew(i + 1)):
             self.end_segment_and_restart()
         return i + 1
 
@@ -808,6 +844,8 @@ class _Walk:
 
 
 _HANDLERS = {
+    Kind.UNKNOWN: _Walk.unknown,
+    Kind.PLACE_NOUN: _Walk.place_noun,
     Kind.THING: _Walk.thing,
     Kind.NUMBER: _Walk.see_number,
     Kind.ARTICLE: _Walk.article,

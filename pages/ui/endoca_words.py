@@ -1,0 +1,102 @@
+"""Sentences of the EndoCA page, each made from the figures on it; no number is typed in."""
+
+__all__ = ["blind_sentence", "headline", "legend", "metric_help", "suite_notes"]
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from backend.domain.metric import NOT_AVAILABLE, percent
+from backend.domain.records import Origin
+from backend.endoca.metrics import METRICS
+from backend.figures.style import BLIND_GROUP
+from backend.services.endoca_series import BlindFinding, SuiteFacts
+from pages.ui.tags import origin_tag, vlm_mark
+
+Row = Mapping[str, Any]
+
+
+def headline(rows: Sequence[Row]) -> str:
+    """Return the page's sentence about the VLM that answers most complex questions right.
+
+    Runs go before printed rows, since there are answers behind them.
+    """
+    vlms = [row for row in rows if row["vlm_group"] != BLIND_GROUP and row["complex_accuracy"] is not None]
+    if not vlms:
+        return "No VLM has answered this suite yet."
+    best = max(vlms, key=lambda row: (row["run_id"] is not None, row["complex_accuracy"]))
+    right, wrong = percent(best["complex_accuracy"]), best["inconsistency"]
+    source = f"n = {best['n_units']:,}" if best["run_id"] is not None else "as printed"
+    if wrong is None:
+        return f"{best['label']} answers {right} of complex questions right ({source})."
+    return f"{best['label']} answers {right} of complex questions right; {percent(wrong)} of those rest on a wrong part ({source})."
+
+
+def blind_sentence(finding: BlindFinding) -> str:
+    """Return what answering without looking reaches, and whether that is more than any VLM here."""
+    base = finding.baseline
+    reached = (
+        f"Without looking at any image, a look-up of the usual answers reaches {percent(base['atomic_accuracy'])} atomic, "
+        f"{percent(base['complex_accuracy'])} complex and {percent(base['joint_accuracy'])} joint accuracy here"
+    )
+    if finding.best is None:
+        return f"{reached}."
+    best = f"{finding.best['label']}, {percent(finding.best['joint_accuracy'])}"
+    if finding.beats_all:
+        return f"{reached}. Its joint accuracy is above that of every VLM shown (best: {best})."
+    return f"{reached}; the best VLM's joint accuracy is higher ({best})."
+
+
+def suite_notes(facts: SuiteFacts, rows: Sequence[Row]) -> list[str]:
+    """Return what bounds the reading of the figures, as far as this store's data can say it."""
+    notes = []
+    if facts.n_one_part:
+        notes.append(
+            f"{percent(facts.n_one_part / facts.n_units)} of the units ({facts.n_one_part:,}/{facts.n_units:,}) have a "
+            "single part, so their complex and atomic question ask the same in other words."
+        )
+    repeats = facts.n_atomic - facts.n_distinct_atomic
+    if repeats:
+        notes.append(
+            f"{repeats:,} of {facts.n_atomic:,} atomic questions ask the same of the same image again; "
+            "intervals therefore resample whole images."
+        )
+    adapted = any(row["vlm_group"] == "endoscopy_adapted" for row in rows)
+    if facts.n_train and adapted:
+        notes.append(
+            f"{facts.n_train:,} of {facts.n_units:,} units come from the training split of the source data: VLMs adapted "
+            "to endoscopy may have seen them."
+        )
+    return notes
+
+
+def legend(rows: Sequence[Row]) -> str:
+    """Return the marks and names of some series as HTML, each with the tag of its origin."""
+    entries = []
+    for row in rows:
+        place = int(row["place"]) if int(row["place"]) >= 0 else None
+        name = escape(str(row["label"]).removesuffix(", printed"))
+        tag = origin_tag(row["origin"])
+        entries.append(
+            '<span style="display:inline-flex;align-items:baseline;gap:.45em;white-space:nowrap">'
+            f"{vlm_mark(row['vlm_group'], place)}<span>{name}</span>{tag}</span>"
+        )
+    return f'<div style="display:flex;flex-wrap:wrap;gap:.3em 1.1em;font-size:.88em">{"".join(entries)}</div>'
+
+
+def metric_help(key: str, rows: Sequence[Row]) -> str:
+    """Return one sentence, one formula and one example for a metric, for a tooltip.
+
+    Args:
+        key: A key of `METRICS`.
+        rows: Rows of the table shown; the first with counts gives the example.
+    """
+    metric = METRICS[key]
+    text = f"{metric.plain.capitalize()} ({metric.term}). {metric.formula.capitalize()}. N/A when {metric.undefined_when}."
+    for row in rows:
+        if row.get(f"{key}_n") and row["origin"] != Origin.PUBLISHED and row["vlm_group"] != BLIND_GROUP:
+            value = percent(row[key])
+            if value != NOT_AVAILABLE:
+                text += f" Here, for example: {row[f'{key}_k']:,} / {row[f'{key}_n']:,} = {value}."
+            break
+    return text

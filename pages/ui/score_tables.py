@@ -1,0 +1,228 @@
+"""Tables of EndoCA's metrics: by VLM, by VLM group, what could not be scored, and two runs compared."""
+
+__all__ = ["show_comparison", "show_groups", "show_quality", "show_scores"]
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from backend.domain.metric import NOT_AVAILABLE, percent, points
+from backend.domain.records import Origin
+from backend.endoca.metrics import METRICS
+from backend.errors import AppError
+from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
+from backend.services.endoca_series import of_questions
+from backend.services.explore import Comparison, compare
+from backend.store.filters import UnitFilter
+from pages.ui.clicks import clickable_table
+from pages.ui.endoca_words import metric_help
+from pages.ui.errors import show_error
+from pages.ui.links import CASE
+from pages.ui.resources import kept
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCORES = ("complex_accuracy", "atomic_accuracy", "all_atomic_accuracy", "joint_accuracy", "inconsistency")
+RATES = ("missing_rate", "failed_rate", "empty_rate", "unparsed_rate")
+
+Row = Mapping[str, Any]
+
+
+def show_scores(rows: Sequence[Row]) -> tuple[Row, str] | None:
+    """Draw a row a series with its scores; return the row and metric just clicked, else None."""
+    table = _table(rows, SCORES, {"label": [row["label"] for row in rows], **_about(rows), "n": [_n(row) for row in rows]})
+    clicked = clickable_table(
+        table,
+        key="scores",
+        column_config=_config(rows, SCORES),
+        height=_height(len(rows)),
+        placeholder=NOT_AVAILABLE,
+    )
+    return None if clicked is None else (rows[clicked[0]], clicked[1])
+
+
+def show_quality(rows: Sequence[Row]) -> tuple[Row, str] | None:
+    """Draw how many answers could not be used, a row a run; return what was clicked, else None."""
+    runs = [row for row in rows if row["run_id"] is not None]
+    if not runs:
+        st.text("Printed tables do not say how many answers were missing, failed or unreadable.")
+        return None
+    counts = {"questions": [row["missing_rate_n"] for row in runs]}
+    table = _table(runs, RATES, {"label": [row["label"] for row in runs], **_about(runs), **counts})
+    clicked = clickable_table(
+        table, key="quality", column_config=_config(runs, RATES), height=_height(len(runs)), placeholder=NOT_AVAILABLE
+    )
+    return None if clicked is None else (runs[clicked[0]], clicked[1])
+
+
+def show_groups(groups: "pd.DataFrame", chosen: UnitFilter) -> UnitFilter | None:
+    """Draw a row an origin and VLM group; return the filter of the row just clicked, else None."""
+    if groups.empty:
+        st.text("Groups are compared from answers; there is no run here yet.")
+        return None
+    rows = [{str(name): value for name, value in row.items()} for row in groups.to_dict("records")]
+    about = {**_about(rows), "n_runs": [row["n_runs"] for row in rows], "n": [row["n_units"] for row in rows]}
+    clicked = clickable_table(
+        _table(rows, (*SCORES, *RATES), about),
+        key="groups",
+        column_config=_config(rows, (*SCORES, *RATES)),
+        height=_height(len(rows)),
+        placeholder=NOT_AVAILABLE,
+    )
+    if clicked is None:
+        return None
+    row = rows[clicked[0]]
+    if row["vlm_group"] is None:
+        return replace(of_questions(chosen), origins=(row["origin"],))
+    return replace(of_questions(chosen), groups=(row["vlm_group"],), origins=(row["origin"],))
+
+
+def show_comparison(runs: Mapping[str, str], chosen: UnitFilter) -> None:
+    """Draw two runs on the same units: differences with intervals, the exact test, the flips with their cases.
+
+    Args:
+        runs: The suite's runs and what to call them.
+        chosen: The page's filter; conditions on answers are put aside.
+    """
+    if len(runs) < 2:
+        st.text("Two runs over this suite are needed. Import another VLM's answers on the Data page.")
+        return
+    first, second = _pick_pair(runs)
+    try:
+        found: list[Comparison] = kept(compare, first, second, of_questions(chosen))
+    except AppError as error:
+        show_error(error)
+        return
+    import pandas as pd
+
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "metric": METRICS[metric].label,
+                    "a": percent(result.share_a),
+                    "b": percent(result.share_b),
+                    "difference": points(result.difference),
+                    "interval": _interval(result.low, result.high),
+                    "p": _p_value(result.p_value),
+                    "lost": result.a_right_b_wrong,
+                    "won": result.a_wrong_b_right,
+                    "n": result.n,
+                }
+                for metric, result in found
+            ]
+        ),
+        hide_index=True,
+        column_config={
+            "metric": "Metric",
+            "a": "A",
+            "b": "B",
+            "difference": st.column_config.TextColumn("B − A"),
+            "interval": st.column_config.TextColumn("95 % interval", help="Whole images resampled"),
+            "p": st.column_config.TextColumn("p", help="Exact McNemar test, two-sided, over the units that flip"),
+            "lost": st.column_config.NumberColumn("Only A right"),
+            "won": st.column_config.NumberColumn("Only B right"),
+            "n": st.column_config.NumberColumn("Units in both"),
+        },
+    )
+    result = found[0].result
+    alone = result.only_in_a + result.only_in_b
+    if alone:
+        st.text(f"{alone:,} units are in one of the two runs only, and are left out.")
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        flips = (("A right, B wrong", first, second, result.a_right_b_wrong), ("B right, A wrong", second, first, result.a_wrong_b_right))
+        for label, right, wrong, count in flips:
+            query = replace(of_questions(chosen), runs=(first, second), right=right, wrong=wrong).to_query()
+            st.page_link(CASE, label=f"{label}: {count:,} cases", query_params=query, disabled=not count)
+        st.html(
+            f"<div style='font-size:.88em;opacity:.75'>Complex answers. A is {escape(runs[first])}, B is "
+            f"{escape(runs[second])}.</div>"
+        )
+
+
+def _pick_pair(runs: Mapping[str, str]) -> tuple[str, str]:
+    """Draw the two choices, kept in the link as ``a`` and ``b``."""
+    ids = list(runs)
+    picked = []
+    with st.container(horizontal=True, gap="small"):
+        for at, name in enumerate(("a", "b")):
+            asked = st.query_params.get(name, "")
+            state = f"compare_{name}"
+            st.session_state[state] = asked if asked in runs else ids[at]
+            st.selectbox(
+                f"Run {name.upper()}", ids, key=state, format_func=lambda run: runs.get(run, run), on_change=_write_pair, width=260
+            )
+            picked.append(st.session_state[state])
+    return picked[0], picked[1]
+
+
+def _write_pair() -> None:
+    for name in ("a", "b"):
+        st.query_params[name] = st.session_state[f"compare_{name}"]
+
+
+def _table(rows: Sequence[Row], keys: Sequence[str], about: dict[str, list[Any]]) -> Any:
+    """Return a table whose numbers sort as numbers and read as value and interval."""
+    import pandas as pd
+
+    values = {key: [None if row.get(key) is None else 100 * row[key] for row in rows] for key in keys}
+    frame = pd.DataFrame({**about, **{key: pd.Series(values[key], dtype="Float64") for key in keys}})
+    styler = frame.style
+    for key in keys:
+        for at, row in enumerate(rows):
+            styler = styler.format(_score_text(row, key), subset=([at], [key]))
+    return styler
+
+
+def _score_text(row: Row, key: str) -> str:
+    value = row.get(key)
+    if value is None:
+        return NOT_AVAILABLE
+    low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
+    interval = "" if low is None or high is None else f" ({100 * low:.1f}–{100 * high:.1f})"
+    return f"{100 * value:.1f}{interval}"
+
+
+def _about(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    groups = [row["vlm_group"] for row in rows]
+    return {
+        "origin": [ORIGIN_GLYPHS[Origin(row["origin"])] for row in rows],
+        "group": ["not known" if group is None else GROUP_LABELS.get(group, group.replace("_", " ")) for group in groups],
+    }
+
+
+def _config(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, Any]:
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    config: dict[str, Any] = {
+        "label": text("VLM", pinned=True, width=170),
+        "origin": text("Origin", width=105),
+        "group": text("Group", width=140),
+        "n": number("n", help="Units; for printed rows questions, as printed", width=65),
+        "n_runs": number("Runs", width=55),
+        "questions": number("Questions", width=85),
+    }
+    for key in keys:
+        config[key] = number(f"{METRICS[key].label}, %", help=metric_help(key, rows), width=140)
+    return config
+
+
+def _n(row: Row) -> int | None:
+    return row["n_units"] if row["run_id"] is not None else row.get("n_printed")
+
+
+def _height(n_rows: int) -> int:
+    return 38 + 35 * min(n_rows, 14)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return NOT_AVAILABLE if low is None or high is None else f"{points(low).removesuffix(' points')} to {points(high)}"
+
+
+def _p_value(p: float | None) -> str:
+    if p is None:
+        return NOT_AVAILABLE
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
