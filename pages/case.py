@@ -11,7 +11,6 @@ from pages.ui.case_place import choose_case, show_place
 from pages.ui.case_view import show_case
 from pages.ui.errors import show_error
 from pages.ui.filters import link_filter
-from pages.ui.links import CASE
 from pages.ui.resources import kept, the_store
 
 st.title("What was asked, and what was answered?")
@@ -25,7 +24,7 @@ try:
     case = load_case(the_store(), unit_id)
 except AppError as error:
     show_error(error)
-    st.page_link(CASE, label="Choose a case from the list", query_params=chosen.to_query())
+    st.button("Choose a case from the list", on_click=st.query_params.pop, args=("unit",))
     st.stop()
 
 st.text(case_sentence(case.runs))

@@ -6,6 +6,7 @@ Only results go to stdout; a reader that closes the pipe early ends the command 
 
 __all__ = ["app", "main", "run"]
 
+import gc
 import os
 import signal
 import sys
@@ -22,6 +23,9 @@ from backend.errors import AppError
 from backend.settings import setting
 
 BUG, ERROR, CANCELLED = 1, 2, 130
+
+_GC_THRESHOLD = (200_000, 50, 50)
+"""Rows of a file live as long as the command: looking through them for cycles is a third of an import's time."""
 
 app = command_group(
     "parallax",
@@ -69,6 +73,7 @@ def main() -> NoReturn:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     signal.signal(signal.SIGINT, _cancel)
+    gc.set_threshold(*_GC_THRESHOLD)
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -13,7 +13,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image, UnidentifiedImageError
+from PIL import ExifTags, Image, UnidentifiedImageError
 
 from backend.errors import AppError
 
@@ -27,6 +27,9 @@ _MEDIA_TYPES = {**{name: f"image/{name.lower()}" for name in _OPENED}, "MPO": "i
 
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif"})
 """Endings, in lower case, by which an image file is found in a folder."""
+
+_ON_ITS_SIDE = frozenset({5, 6, 7, 8})
+"""EXIF orientations by which a viewer turns the picture a quarter."""
 
 _DECODING_ERRORS = (
     OSError,
@@ -46,9 +49,9 @@ class ImageFacts:
     """What a checked image file is."""
 
     width: int
-    """Pixels a row, as stored (before any EXIF rotation)."""
+    """Pixels a row of the upright picture: turned as its EXIF orientation says, as viewers show it."""
     height: int
-    """Rows, as stored."""
+    """Rows of the upright picture."""
     format: str
     """Pillow's name, such as ``JPEG``."""
     sha256: str
@@ -98,6 +101,8 @@ def check_image(path: Path) -> ImageFacts:
                     raise _too_large(name, f"{width} × {height} pixels")
                 image_format = image.format or ""
                 image.load()
+                if image.getexif().get(ExifTags.Base.Orientation, 1) in _ON_ITS_SIDE:
+                    width, height = height, width
     except UnidentifiedImageError as error:
         raise AppError(
             f"{name} is not an image that can be read here.", f"Readable: {', '.join(_OPENED)}; not damaged."

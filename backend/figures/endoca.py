@@ -83,8 +83,8 @@ def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
         base_layout(
             theme,
             dragmode="zoom",
-            height=400,
-            margin={"l": 64, "r": 64, "t": 34, "b": 34},
+            height=390,
+            margin={"l": 84, "r": 84, "t": 28, "b": 28},
             polar={
                 "bgcolor": "rgba(0,0,0,0)",
                 "gridshape": "linear",
@@ -122,8 +122,8 @@ def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     for at, row in zip(ranked.index, _records(ranked), strict=True):
         mark = _mark(row, theme)
         label = escape(str(row["label"]))
-        words = [f"{label}  <b>{_short(row[key])}</b>" for key in sides[:1]]
-        words += [f"<b>{_short(row[sides[1]])}</b>  {label}"]
+        words = [f"{label}  <b>{_short(row[key])}</b>  " for key in sides[:1]]
+        words += [f"  <b>{_short(row[sides[1]])}</b>  {label}"]
         figure.add_scatter(
             x=[0, 1],
             y=[places[key][at] for key in sides],
@@ -179,7 +179,8 @@ def complexity_facets(complexity: "pd.DataFrame", theme: Theme = LIGHT, *, colum
     levels = sorted(int(level) for level in complexity["complexity"].unique())
     columns = min(columns, max(1, len(order)))
     n_rows = max(1, -(-len(order) // columns))
-    titles = [escape(str(shown.loc[shown["series"] == key, "label"].iloc[0])) for key in order]
+    labels = dict(zip(shown["series"], shown["label"], strict=True))
+    titles = [escape(str(labels[key])) for key in order]
     figure = make_subplots(
         rows=n_rows, cols=columns, shared_yaxes=True, shared_xaxes=True, subplot_titles=titles or None,
         horizontal_spacing=0.035, vertical_spacing=0.16 if n_rows > 1 else 0.0,
@@ -212,7 +213,7 @@ def complexity_facets(complexity: "pd.DataFrame", theme: Theme = LIGHT, *, colum
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(range=[-0.03, 1.03], tickvals=_TICKS, ticktext=_TICK_TEXT, **axis)
     figure.update_annotations(font={"size": 13, "color": theme.text})
-    figure.update_layout(base_layout(theme, height=60 + 170 * n_rows, margin={"l": 8, "r": 8, "t": 30, "b": 8}))
+    figure.update_layout(base_layout(theme, height=60 + 170 * n_rows, margin={"l": 34, "r": 8, "t": 30, "b": 26}))
     return figure
 
 
@@ -263,7 +264,7 @@ def outcome_bars(outcomes: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
             barmode="stack",
             bargap=0.28,
             height=max(150, 50 + 32 * len(order)),
-            margin={"l": 8, "r": 20, "t": 4, "b": 8},
+            margin={"l": 8, "r": 24, "t": 4, "b": 26},
             xaxis={
                 "range": [0, 1], "tickvals": _TICKS, "ticktext": _TICK_TEXT, "showgrid": False, "zeroline": False,
                 "tickfont": {"size": 11, "color": theme.quiet}, "fixedrange": True,

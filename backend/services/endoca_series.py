@@ -14,6 +14,8 @@ __all__ = [
     "endoca_suites",
     "of_questions",
     "outcome_table",
+    "records",
+    "runs_of",
     "series_tables",
     "suite_facts",
     "vlm_places",
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 BLIND = "blind"
 """Group of the baseline that answers without looking."""
 
-_ABOUT = ["series", "run_id", "label", "vlm", "vlm_group", "origin", "place", "source"]
+_ABOUT = ["series", "run_id", "suite", "label", "vlm", "vlm_group", "origin", "place", "source"]
 
 
 class SeriesTables(NamedTuple):
@@ -44,7 +46,7 @@ class SeriesTables(NamedTuple):
 
     series: "pd.DataFrame"
     """One row a series, runs first, printed rows in the printed order after them: series (its
-    key), run_id (None: printed), label, vlm, vlm_group (None: not known), origin, place (the
+    key), run_id (None: printed), suite, label, vlm, vlm_group (None: not known), origin, place (the
     VLM's place in `vlm_places`; −1 for the blind baseline), source, and the columns of
     `metrics_from_image_sums`. A printed row has values and n_units None, n_printed (questions,
     complex and atomic, as printed) and no counts or bounds. consistency is 1 − inconsistency."""
@@ -160,7 +162,7 @@ class BlindFinding(NamedTuple):
 
 def blind_finding(series: "pd.DataFrame") -> BlindFinding | None:
     """Return how the blind baseline compares; None where the suite has no such run."""
-    known = [row for row in _records(series) if row["joint_accuracy"] is not None]
+    known = [row for row in records(series) if row["joint_accuracy"] is not None]
     baselines = [row for row in known if row["vlm_group"] == BLIND]
     vlms = [row for row in known if row["vlm_group"] != BLIND]
     if not baselines:
@@ -213,15 +215,26 @@ def outcome_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     return _about_runs(store).merge(counts, on="run_id")
 
 
+def runs_of(store: Store, suite: str) -> list[dict[str, Any]]:
+    """Return a suite's runs as in `SeriesTables.series`, without their metrics."""
+    about = _about_runs(store)
+    return records(about[about["suite"] == suite])
+
+
+def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return the rows of a table as mappings by column name."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
 def _about_runs(store: Store) -> "pd.DataFrame":
     """Return one row an EndoCA run with what `SeriesTables.series` says about it."""
     places = vlm_places(store)
     runs = queries.run_table(store)
     runs = runs[runs["system"] == System.ENDOCA].copy()
-    runs["label"] = [run_label(run) for run in _records(runs)]
+    runs["label"] = [run_label(run) for run in records(runs)]
     alike = runs.duplicated(["suite", "label"], keep=False)
     runs.loc[alike, "label"] = [
-        f"{run['label']} ({run['origin']}, prompt {run['prompt_version']})" for run in _records(runs[alike])
+        f"{run['label']} ({run['origin']}, prompt {run['prompt_version']})" for run in records(runs[alike])
     ]
     runs["series"] = runs["run_id"]
     runs["place"] = [places.get(vlm, -1) for vlm in runs["vlm"]]
@@ -240,6 +253,7 @@ def _printed(store: Store, questions: UnitFilter) -> "pd.DataFrame":
     return printed.rename(columns={"n": "n_printed"}).assign(
         series=[f"printed.{vlm}" for vlm in printed["vlm"]],
         run_id=None,
+        suite=questions.suite,
         label=[f"{vlm}, printed" for vlm in printed["vlm"]],
         origin=Origin.PUBLISHED.value,
         place=[places.get(vlm, -1) for vlm in printed["vlm"]],
@@ -261,10 +275,6 @@ def _with_consistency(table: "pd.DataFrame") -> "pd.DataFrame":
         for bound, other in turned.items()
     }
     return table.assign(**columns, consistency_n=table["inconsistency_n"])
-
-
-def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def _none_for_missing(table: "pd.DataFrame") -> "pd.DataFrame":

@@ -69,7 +69,7 @@ def headlines(store: Store) -> Headlines:
 
 def _runs(store: Store) -> "pd.DataFrame":
     runs = queries.run_table(store)
-    runs["label"] = [run_label(run._asdict()) for run in runs.itertuples(index=False)]
+    runs["label"] = [run_label(run) for run in _records(runs)]
     metrics = endoca_metrics(store, UnitFilter(), intervals=False)
     shares = metrics[["run_id", "n_units", "complex_accuracy", "joint_accuracy"]]
     table = runs.merge(shares, on="run_id", how="left")
@@ -82,16 +82,16 @@ def _runs(store: Store) -> "pd.DataFrame":
 def _widest(table: "pd.DataFrame") -> dict[str, Any]:
     """Return the row whose complex and joint accuracy lie farthest apart."""
     gap = table["complex_accuracy"].astype(float) - table["joint_accuracy"].astype(float)
-    return _first(table[gap == gap.max()])
+    return _records(table[gap == gap.max()])[0]
 
 
-def _first(table: "pd.DataFrame") -> dict[str, Any]:
-    row: dict[str, Any] = next(table.itertuples(index=False))._asdict()
-    return row
+def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    names = [str(name) for name in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in table.itertuples(index=False, name=None)]
 
 
 def _of_run(store: Store, run: dict[str, Any]) -> WidestGap:
-    metrics = _first(endoca_metrics(store, UnitFilter(runs=(run["run_id"],))))
+    [metrics] = _records(endoca_metrics(store, UnitFilter(runs=(run["run_id"],))))
     group = run["vlm_group"]
     return WidestGap(
         suite=run["suite"],

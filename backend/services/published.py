@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from backend.domain.records import System
 from backend.settings import DATA
+from backend.store.arrow import arrow_table
 from backend.store.store import Store, insert
 
 ENDOCA_PAPER = "Liu, Zhao, Yue 2026, EndoCA (arXiv:2607.17834v1)"
@@ -37,13 +38,11 @@ _ENDOCA_TABLES = (
 
 def load_published(store: Store) -> None:
     """Fill the table ``published`` from the shipped files where it is empty."""
-    import pyarrow as pa
-
     if store.value("SELECT count(*) FROM published"):
         return
     rows = [row for table in _ENDOCA_TABLES for row in _rows(table)]
     with store.write() as cursor:
-        insert(cursor, "published", pa.Table.from_pylist(rows))
+        insert(cursor, "published", arrow_table({name: [row[name] for row in rows] for name in rows[0]}))
 
 
 def _rows(table: _Table) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from backend.domain.progress import Report, silent
 from backend.domain.records import AnswerStatus, Role, System
 from backend.endoca.outcomes import outcome_of
 from backend.endoca.scoring import SCORER, SCORER_VERSION, Atom, AtomScore, score_answer
+from backend.store.arrow import arrow_table
 from backend.store.store import Store, insert
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def score_run(
     memo = {} if memo is None else memo
     only = ""
     if unit_ids is not None:
-        cursor.register("scored_units", pa.table({"unit_id": pa.array(unit_ids, pa.string())}))
+        cursor.register("scored_units", arrow_table({"unit_id": unit_ids}))
         only = "AND p.unit_id IN (SELECT unit_id FROM scored_units)"
     rows = cursor.execute(_PROBES.format(only=only), {"run": run_id, "suite": suite}).fetchall()
     scores, outcomes = _score_rows(rows, memo)
@@ -76,7 +77,7 @@ def score_run(
         n = len(content["unit_id"])
         constants = {"run_id": run_id, "scorer": SCORER, "scorer_version": SCORER_VERSION}
         filled = {name: pa.repeat(value, n) for name, value in constants.items()}
-        insert(cursor, table, pa.table({**filled, **content}))
+        insert(cursor, table, arrow_table({**filled, **content}))
     if unit_ids is not None:
         cursor.unregister("scored_units")
     cursor.execute(

@@ -59,7 +59,8 @@ def choose_case(chosen: UnitFilter) -> None:
 
 
 def _list_words(chosen: UnitFilter, names: Mapping[str, str], more: str = "") -> str:
-    return f'<div style="font-size:.85rem;opacity:.75;overflow-wrap:anywhere">List: {escape(chosen.sentence(names))}.{more}</div>'
+    sentence = escape(chosen.sentence(names))
+    return f'<div style="font-size:.85rem;opacity:.8;overflow-wrap:anywhere">List: {sentence}.{more}</div>'
 
 
 def _position(place: Neighbours) -> str:

@@ -40,7 +40,7 @@ def show_case(store: Store, case: Case, chosen: UnitFilter) -> None:
         chosen: The filter of the list it stands in; its runs come first.
     """
     st.html(STYLE)
-    left, right = st.columns([1, 1], gap="large")
+    left, right = st.columns([6, 5], gap="large")
     with left:
         _image(store, case)
     with right:

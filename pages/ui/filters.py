@@ -67,9 +67,9 @@ def show_filters(
         _chip(chosen, _Chip("runs", "VLM", list(runs), lambda run: names.get(run, run)))
         for chip in (
             _Chip("complexities", "Complexity", choices.complexities),
-            _Chip("classes", "Question class", choices.classes, _spaced),
+            _Chip("classes", "Class", choices.classes, _spaced),
             _Chip("splits", "Split", choices.splits),
-            _Chip("groups", "VLM group", choices.groups, lambda group: GROUP_LABELS.get(group, _spaced(group))),
+            _Chip("groups", "Group", choices.groups, lambda group: GROUP_LABELS.get(group, _spaced(group))),
             _Chip("origins", "Origin", list(Origin)),
             _Chip("outcomes", "Outcome", list(Outcome), lambda outcome: Outcome(outcome).plain),
         ):
@@ -104,7 +104,7 @@ def _choose_suite(chosen: UnitFilter, suites: Sequence[str]) -> None:
         key="filter_suite",
         on_change=lambda: set_filter(UnitFilter(suite=st.session_state["filter_suite"])),
         label_visibility="collapsed",
-        width=150,
+        width=130,
         help="Units and runs of one suite",
     )
 

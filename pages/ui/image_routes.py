@@ -1,11 +1,13 @@
 """Images by id over HTTP: the original bytes, and a small preview for lists.
 
-The promise: only ids that the store knows are answered, a path never is; what arrives is
-the stored file unchanged, and a browser fetches it once (an image's bytes never change).
+The promise: only ids that the store knows are answered, a path never is; what arrives is the
+file that was checked and hashed when it was attached, and no other that now lies in its place.
+A browser keeps what it fetched and asks each time whether it still holds.
 """
 
 __all__ = ["IMAGE_ROUTES", "image_url", "thumbnail", "thumbnail_url"]
 
+import hashlib
 import io
 import warnings
 from functools import lru_cache
@@ -14,7 +16,7 @@ from urllib.parse import quote
 
 from PIL import Image, ImageOps
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from backend.errors import AppError
@@ -28,10 +30,12 @@ THUMBNAILS_KEPT = 2048
 """Previews held in memory: about 5 kB each, so some 10 MB."""
 
 HEADERS = {
-    "Cache-Control": "private, max-age=31536000, immutable",
+    "Cache-Control": "private, no-cache",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 }
 """An image opened by itself may run nothing."""
+
+CHANGED = "The file of this image has changed since it was attached. Attach its folder again on the Data page."
 
 
 def image_url(image_id: str) -> str:
@@ -45,14 +49,22 @@ def thumbnail_url(image_id: str) -> str:
 
 
 def original(request: Request) -> Response:
-    """Answer ``GET /img/{image_id}`` with the stored bytes, 304 where the browser has them, else 404."""
+    """Answer ``GET /img/{image_id}`` with the stored bytes, 304 where the browser has them, else 404.
+
+    Browsers do not draw TIFF: it is sent as PNG, pixel for pixel.
+    """
     found = stored(request)
     if isinstance(found, Response):
         return found
     headers = {**HEADERS, "ETag": f'"{found.sha256}"'}
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
-    return FileResponse(found.path, media_type=found.media_type, headers=headers)
+    content = checked_bytes(found)
+    if content is None:
+        return PlainTextResponse(CHANGED, status_code=404)
+    if found.media_type == "image/tiff":
+        return Response(as_png(content), media_type="image/png", headers=headers)
+    return Response(content, media_type=found.media_type, headers=headers)
 
 
 def preview(request: Request) -> Response:
@@ -63,11 +75,27 @@ def preview(request: Request) -> Response:
     headers = {**HEADERS, "ETag": f'"{found.sha256}-{THUMBNAIL_SIDE}"'}
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
+    if checked_bytes(found) is None:
+        return PlainTextResponse(CHANGED, status_code=404)
     try:
         content = thumbnail(found.path, found.sha256)
     except (OSError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
         return PlainTextResponse("This image cannot be read.", status_code=404)
     return Response(content, media_type="image/jpeg", headers=headers)
+
+
+def checked_bytes(file: ImageFile) -> bytes | None:
+    """Return a file's bytes; None where they are no longer those that were attached."""
+    content = file.path.read_bytes()
+    return content if hashlib.sha256(content).hexdigest() == file.sha256 else None
+
+
+def as_png(content: bytes) -> bytes:
+    """Return the first picture of a TIFF file as PNG, upright."""
+    buffer = io.BytesIO()
+    with Image.open(io.BytesIO(content), formats=("TIFF",)) as image:
+        ImageOps.exif_transpose(image).save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def stored(request: Request) -> ImageFile | Response:

@@ -198,7 +198,7 @@ def _about(rows: Sequence[Row]) -> dict[str, list[Any]]:
 def _config(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, Any]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     config: dict[str, Any] = {
-        "label": text("VLM", pinned=True, width=170),
+        "label": text("VLM", pinned=True, width=165),
         "origin": text("Origin", width=105),
         "group": text("Group", width=140),
         "n": number("n", help="Units; for printed rows questions, as printed", width=65),
@@ -206,7 +206,7 @@ def _config(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, Any]:
         "questions": number("Questions", width=85),
     }
     for key in keys:
-        config[key] = number(f"{METRICS[key].label}, %", help=metric_help(key, rows), width=140)
+        config[key] = number(f"{METRICS[key].label}, %", help=metric_help(key, rows), width=126)
     return config
 
 

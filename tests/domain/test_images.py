@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import ExifTags, Image
 
 from backend.domain.images import IMAGE_SUFFIXES, MAX_PIXELS, check_image, media_type
 from backend.errors import AppError
@@ -134,3 +134,12 @@ def test_the_frames_at_hand_are_sound(shared: Path) -> None:
     frames = sorted(path for path in (shared / "data/kvasir/images").iterdir() if path.suffix in IMAGE_SUFFIXES)
     assert len(frames) == 21
     assert all(check_image(frame).width > 100 for frame in frames)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_turned_photograph_has_the_size_in_which_viewers_show_it(tmp_path: Path, orientation: int) -> None:
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = orientation
+    Image.new("RGB", (7, 5)).save(tmp_path / "turned.jpg", exif=exif)
+    facts = check_image(tmp_path / "turned.jpg")
+    assert (facts.width, facts.height) == ((5, 7) if orientation >= 5 else (7, 5))

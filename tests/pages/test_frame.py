@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import io
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
@@ -34,10 +35,10 @@ def text_of(response: Response) -> str:
 
 @pytest.fixture
 def frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stored image with the id "frame": 400 × 200 pixels; every other id is unknown."""
+    """The file of a stored image with the id "frame": 400 × 200 pixels; every other id is unknown."""
     path = tmp_path / "frame.png"
     Image.new("RGB", (400, 200), "#803020").save(path)
-    found = ImageFile(path, "image/png", "ab" * 32)
+    found = ImageFile(path, "image/png", hashlib.sha256(path.read_bytes()).hexdigest())
     monkeypatch.setattr(image_routes, "the_store", lambda: None)
     monkeypatch.setattr(image_routes, "image_file", lambda store, image_id: {"frame": found}.get(image_id))
     return path
@@ -125,22 +126,44 @@ def test_the_policy_names_no_host_but_the_server() -> None:
         assert directives[closed] == "'none'"
 
 
-def test_an_image_is_sent_as_it_is_stored_and_kept_by_the_browser(frame: Path) -> None:
+def test_an_image_is_sent_as_it_is_stored_and_asked_about_each_time(frame: Path) -> None:
     response = original(a_request("frame"))
-    assert isinstance(response, FileResponse)
-    assert Path(response.path) == frame
+    assert response.body == frame.read_bytes()
     assert response.media_type == "image/png"
-    assert response.headers["etag"] == f'"{"ab" * 32}"'
-    assert response.headers["cache-control"] == "private, max-age=31536000, immutable"
+    assert response.headers["etag"] == f'"{hashlib.sha256(frame.read_bytes()).hexdigest()}"'
+    assert response.headers["cache-control"] == "private, no-cache"
     assert "sandbox" in response.headers["content-security-policy"]
 
 
 @pytest.mark.parametrize(("route", "suffix"), [(original, ""), (preview, "-160")])
 def test_an_image_the_browser_already_has_is_not_sent_again(frame: Path, route: object, suffix: str) -> None:
     assert callable(route)
-    response = route(a_request("frame", if_none_match=f'"{"ab" * 32}{suffix}"'))
+    etag = f'"{hashlib.sha256(frame.read_bytes()).hexdigest()}{suffix}"'
+    response = route(a_request("frame", if_none_match=etag))
     assert response.status_code == 304
     assert response.body == b""
+
+
+@pytest.mark.parametrize("route", [original, preview])
+def test_another_picture_in_an_images_place_is_not_shown_as_that_image(frame: Path, route: object) -> None:
+    assert callable(route)
+    Image.new("RGB", (400, 200), "#000000").save(frame)
+    response = route(a_request("frame"))
+    assert response.status_code == 404
+    assert "has changed since it was attached" in text_of(response)
+
+
+def test_a_tiff_is_sent_as_png_pixel_for_pixel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "frame.tif"
+    picture = Image.effect_noise((40, 20), 90).convert("RGB")
+    picture.save(path)
+    found = ImageFile(path, "image/tiff", hashlib.sha256(path.read_bytes()).hexdigest())
+    monkeypatch.setattr(image_routes, "the_store", lambda: None)
+    monkeypatch.setattr(image_routes, "image_file", lambda store, image_id: found)
+    response = original(a_request("frame"))
+    assert response.media_type == "image/png"
+    with Image.open(io.BytesIO(bytes(response.body))) as sent:
+        assert sent.tobytes() == picture.tobytes()
 
 
 @pytest.mark.parametrize("route", [original, preview])

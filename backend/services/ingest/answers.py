@@ -9,6 +9,7 @@ from backend.domain.records import AnswerStatus, RunKey
 from backend.services.ingest.report import RunReport
 from backend.services.ingest.suites import put_run
 from backend.services.scoring import Memo, score_run
+from backend.store.arrow import arrow_array, arrow_table
 from backend.store.store import insert
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def put_answers(
         key: The run; made where it is not there.
         answers: At most one a probe of the run's suite.
         source: The files or the command they came from, for people.
-        vlm_group: Group of the VLM; by default the one the papers print, if any.
+        vlm_group: Group of the VLM, new for a run that has one; by default the one the papers
+            print, if any.
         memo: Verdicts already reached; shared by an import of several VLMs.
     """
     import pyarrow as pa
@@ -54,11 +56,11 @@ def put_answers(
     is_new = not cursor.execute("SELECT 1 FROM runs WHERE run_id = ?", [run_id]).fetchall()
     columns: dict[str, Any] = {
         "run_id": pa.repeat(run_id, len(answers)),
-        "probe_id": pa.array([a.probe_id for a in answers], pa.string()),
-        "answer": pa.array([a.answer for a in answers], pa.string()),
-        "error": pa.array([a.error for a in answers], pa.string()),
+        "probe_id": [a.probe_id for a in answers],
+        "answer": [a.answer for a in answers],
+        "error": [a.error for a in answers],
     }
-    table = pa.table(columns)
+    table = arrow_table(columns)
     n_replaced = n_unchanged = 0
     changed_units: list[str] | None = None
     if is_new:
@@ -74,9 +76,11 @@ def put_answers(
         n_unchanged = len(unchanged)
         n_replaced = sum(1 for probe_id, known, _ in kinds if known and probe_id not in unchanged)
         cursor.unregister("incoming_answers")
-        table = table.filter(pa.array([a.probe_id not in unchanged for a in answers], pa.bool_()))
+        table = table.filter(arrow_array([a.probe_id not in unchanged for a in answers]))
         changed_units = _units_of(cursor, table)
         cursor.register("incoming_answers", table)
+        if vlm_group is not None:
+            cursor.execute("UPDATE runs SET vlm_group = ? WHERE run_id = ?", [vlm_group, run_id])
         cursor.execute(f"DELETE FROM answers o USING incoming_answers n WHERE {same}")
         cursor.unregister("incoming_answers")
     insert(cursor, "answers", table)

@@ -167,9 +167,10 @@ def _find_probes(
     if not predictions:
         return {}
     stored = _stored_probes(cursor)
+    matches = [_match(numbered, stored, suite) for _, numbered in predictions]
     unmatched: dict[str, list[NumberedLine]] = defaultdict(list)
-    for name, numbered in predictions:
-        if _match(numbered, stored, suite) is None:
+    for (name, numbered), found in zip(predictions, matches, strict=True):
+        if found is None:
             unmatched[name].append(numbered)
     known_suites = {probe.suite for probes in stored.values() for probe in probes}
     for name, lines in unmatched.items():
@@ -187,22 +188,21 @@ def _find_probes(
         )
     if unmatched:
         stored = _stored_probes(cursor)
-    return _by_run(predictions, stored, suite, outcome)
+        matches = [
+            found or _match(numbered, stored, name)
+            for (name, numbered), found in zip(predictions, matches, strict=True)
+        ]
+    return _by_run([numbered for _, numbered in predictions], matches, outcome)
 
 
 def _by_run(
-    predictions: list[tuple[str, NumberedLine]],
-    stored: dict[str, list[_StoredProbe]],
-    suite: str | None,
-    outcome: ImportReport,
+    predictions: list[NumberedLine], matches: list[_StoredProbe | None], outcome: ImportReport
 ) -> dict[RunKey, dict[str, _Answered]]:
     answers: dict[RunKey, dict[str, _Answered]] = {}
     keys: dict[tuple[str, str], RunKey] = {}
     differing = 0
     reported = {(bad.file, bad.number) for bad in outcome.bad_lines}
-    for name, numbered in predictions:
-        number, line, file = numbered
-        found = _match(numbered, stored, suite) or _match(numbered, stored, name)
+    for (number, line, file), found in zip(predictions, matches, strict=True):
         if found is None:
             if (file, number) not in reported:
                 reason = f"probe {line.probe_id} belongs to a sample that could not be used"

@@ -11,6 +11,7 @@ from backend.endoca.scoring import SCORER, SCORER_VERSION
 from backend.errors import AppError
 from backend.services.ingest.report import SuiteReport
 from backend.services.scoring import score_run
+from backend.store.arrow import arrow_array, arrow_table
 from backend.store.store import insert
 
 if TYPE_CHECKING:
@@ -40,10 +41,8 @@ def put_suite(
     Raises:
         AppError: The suite exists and holds something else under the same ids, or would grow unasked.
     """
-    import pyarrow as pa
-
     columns = _unit_columns(units)
-    incoming = {name: pa.table(content) for name, content in columns.items()}
+    incoming = {name: arrow_table(content) for name, content in columns.items()}
     exists = cursor.execute("SELECT system FROM suites WHERE suite = ?", [suite]).fetchall()
     if exists:
         _check_same(cursor, suite, incoming)
@@ -124,11 +123,9 @@ def _unit_columns(units: Sequence[Unit]) -> dict[str, dict[str, list[Any]]]:
 
 
 def _insert_new(cursor: "duckdb.DuckDBPyConnection", tables: dict[str, "pa.Table"], key: str, known: set[str]) -> None:
-    import pyarrow as pa
-
     for name, table in tables.items():
         if key in table.column_names:
-            fresh = pa.array([value not in known for value in table.column(key).to_pylist()], pa.bool_())
+            fresh = arrow_array([value not in known for value in table.column(key).to_pylist()])
             insert(cursor, name, table.filter(fresh) if known else table)
 
 

@@ -1,0 +1,171 @@
+"""Journeys on the Data page: bringing files in, being refused calmly, stopping, leaving and coming back."""
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.browser.harness import ROOT, running_server, screenshot, wait_for_app
+from tests.services.endoca_files import manifest_lines, prediction_lines
+
+pytestmark = pytest.mark.browser
+
+OpenPage = Callable[..., Any]
+
+N_UNITS = 60_000
+"""Units of the large file: reading it takes seconds on any machine, so it can be stopped on the way."""
+
+
+class Desk(NamedTuple):
+    """A server with a store of its own, and the folder it may read."""
+
+    address: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def large_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("registered") / "endoca_large.jsonl"
+    question = "Is there text?"
+    with path.open("w") as file:
+        for unit in range(N_UNITS):
+            common = {"sample_id": unit, "img_id": f"frame-{unit}", "complexity": 1, "gold_answer": "no"}
+            atom = {"question_class": "text_presence", "raw_answer": "no", "parsed": "no"}
+            complex_ = {"probe_id": f"{unit}::complex", "probe_kind": "complex_direct", "gold_atoms": [atom]}
+            atomic = {"probe_id": f"{unit}::atomic::0", "probe_kind": "atomic_direct", "atomic_index": 0}
+            for line in (complex_, {**atomic, "gold_question_class": "text_presence"}):
+                file.write(json.dumps({**common, "question": question, **line}) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def desk(chromium: Any, large_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    folder = large_file.parent
+    environment = {"PARALLAX_ROOTS": str(folder)}
+    with running_server(ROOT / "app.py", tmp_path_factory.mktemp("desk"), environment) as address:
+        yield Desk(address, folder)
+
+
+def jsonl(lines: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def upload(page: Any, name: str, content: bytes) -> None:
+    """Send a file by the browser and press Import."""
+    page.locator("input[type=file]").first.set_input_files(
+        {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    )
+    page.get_by_test_id("stFileUploaderFile").first.wait_for()
+    wait_for_app(page)
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("button", name="Close").wait_for()
+    wait_for_app(page)
+
+
+def start_large(page: Any) -> None:
+    """Import the large file by its path."""
+    page.get_by_text("Path on this computer").first.click()
+    field = page.get_by_label("Manifests and prediction files: path, one a line")
+    field.fill("endoca_large.jsonl")
+    field.press("Control+Enter")
+    wait_for_app(page)
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("progressbar").wait_for()
+
+
+def job_panel(page: Any) -> Any:
+    return page.locator(".st-key-job")
+
+
+def test_a_manifest_and_answers_go_in_and_lead_to_their_cases(open_page: OpenPage, desk: Desk) -> None:
+    page = open_page("/data", address=desk.address)
+    upload(page, "endoca_small.jsonl.gz", gzip.compress(jsonl(manifest_lines())))
+    assert "3 new units in suite small" in job_panel(page).inner_text()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Close").wait_for(state="detached")
+
+    upload(page, "mine.jsonl", jsonl(prediction_lines("My VLM")))
+    assert "9 new answers of My VLM" in job_panel(page).inner_text()
+    assert "job=" in page.url
+    screenshot(page, "data_report")
+
+    page.get_by_role("link", name="Open these cases").click()
+    page.wait_for_url("**/case?**")
+    wait_for_app(page)
+    assert "suite=small" in page.url and "runs=My-VLM" in page.url
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("cut.jsonl.gz", gzip.compress(jsonl(manifest_lines()))[:-150], "bad line"),
+        ("binary.jsonl", b"\x00\x01\x02" * 400, "binary file of no known kind"),
+        ("empty.jsonl", b"", "is empty"),
+        ("words.jsonl", b"hello\nworld\n", "2 bad lines; nothing was imported"),
+    ],
+)
+def test_a_broken_file_is_refused_in_calm_words(
+    open_page: OpenPage, desk: Desk, name: str, content: bytes, said: str
+) -> None:
+    page = open_page("/data", address=desk.address)
+    upload(page, name, content)
+    text = job_panel(page).inner_text()
+    assert said in text
+    assert "Traceback" not in page.inner_text("body") and "bug" not in text
+    screenshot(page, f"data_broken_{name.split('.')[0]}")
+
+
+def test_the_good_lines_go_in_when_bad_ones_are_skipped(open_page: OpenPage, desk: Desk) -> None:
+    page = open_page("/data", address=desk.address)
+    upload(page, "some.jsonl", jsonl(manifest_lines()) + b"not json\n")
+    page.get_by_role("button", name="Skip bad lines and import the rest").click()
+    page.get_by_text("3 new units in suite some; 1 bad line left out").wait_for()
+
+
+def test_a_running_import_is_found_again_and_when_stopped_leaves_nothing(open_page: OpenPage, desk: Desk) -> None:
+    page = open_page("/data", address=desk.address)
+    before = page.locator(".parallax-store").inner_text()
+    start_large(page)
+    job = page.url
+    screenshot(page, "data_running")
+
+    page.get_by_role("link", name="Overview").click()
+    page.wait_for_url(f"{desk.address}/")
+    page.get_by_role("link", name="Data").first.click()
+    page.get_by_role("progressbar").wait_for()
+    assert "Import endoca_large.jsonl" in job_panel(page).inner_text()
+
+    other = open_page(job.removeprefix(desk.address), address=desk.address)
+    other.get_by_role("button", name="Cancel").click()
+    other.get_by_text("Cancelled; nothing was changed.").wait_for()
+    page.get_by_text("Cancelled; nothing was changed.").wait_for()
+    wait_for_app(page)
+    assert page.locator(".parallax-store").inner_text() == before
+
+
+def test_files_are_found_by_browsing_the_registered_folder(open_page: OpenPage, desk: Desk) -> None:
+    page = open_page("/data", address=desk.address)
+    page.get_by_text("Path on this computer").first.click()
+    page.get_by_text("Browse").first.click()
+    for row in range(2):
+        table = page.get_by_test_id("stExpander").first.get_by_test_id("stDataFrame")
+        table.locator("canvas").first.wait_for()
+        box = table.bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + 18, box["y"] + 35 + 17)
+        wait_for_app(page)
+        page.wait_for_timeout(500)
+        screenshot(page, f"data_browse_{row}")
+    field = page.get_by_label("Manifests and prediction files: path, one a line")
+    assert field.input_value() == str(desk.folder / "endoca_large.jsonl")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_drawn_in_both_themes(open_page: OpenPage, desk: Desk, scheme: str) -> None:
+    page = open_page("/data", address=desk.address, scheme=scheme, size=(1280, 2000))
+    assert page.get_by_role("heading", level=1).inner_text() == "What data is loaded, and where does it come from?"
+    page.wait_for_timeout(500)
+    screenshot(page, f"data_{scheme}")
