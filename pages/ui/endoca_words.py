@@ -75,7 +75,7 @@ def legend(rows: Sequence[Row]) -> str:
     entries = []
     for row in rows:
         place = int(row["place"]) if int(row["place"]) >= 0 else None
-        name = escape(str(row["label"]).removesuffix(", printed"))
+        name = escape(str(row["vlm"] if row["run_id"] is None else row["label"]))
         tag = origin_tag(row["origin"])
         entries.append(
             '<span style="display:inline-flex;align-items:baseline;gap:.45em;white-space:nowrap">'

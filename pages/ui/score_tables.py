@@ -34,10 +34,11 @@ Row = Mapping[str, Any]
 
 def show_scores(rows: Sequence[Row]) -> tuple[Row, str] | None:
     """Draw a row a series with its scores; return the row and metric just clicked, else None."""
-    table = _table(rows, SCORES, {"label": [row["label"] for row in rows], **_about(rows), "n": [_n(row) for row in rows]})
+    table = _table(rows, SCORES, {**_about(rows), "n": [_n(row) for row in rows]})
     clicked = clickable_table(
         table,
         key="scores",
+        column_order=["label", "origin", "n", *SCORES, "group"],
         column_config=_config(rows, SCORES),
         height=_height(len(rows)),
         placeholder=NOT_AVAILABLE,
@@ -52,7 +53,7 @@ def show_quality(rows: Sequence[Row]) -> tuple[Row, str] | None:
         st.text("Printed tables do not say how many answers were missing, failed or unreadable.")
         return None
     counts = {"questions": [row["missing_rate_n"] for row in runs]}
-    table = _table(runs, RATES, {"label": [row["label"] for row in runs], **_about(runs), **counts})
+    table = _table(runs, RATES, {**_about(runs), **counts})
     clicked = clickable_table(
         table, key="quality", column_config=_config(runs, RATES), height=_height(len(runs)), placeholder=NOT_AVAILABLE
     )
@@ -69,6 +70,7 @@ def show_groups(groups: "pd.DataFrame", chosen: UnitFilter) -> UnitFilter | None
     clicked = clickable_table(
         _table(rows, (*SCORES, *RATES), about),
         key="groups",
+        column_order=["group", "origin", "n_runs", "n", *SCORES, *RATES],
         column_config=_config(rows, (*SCORES, *RATES)),
         height=_height(len(rows)),
         placeholder=NOT_AVAILABLE,
@@ -190,6 +192,7 @@ def _score_text(row: Row, key: str) -> str:
 def _about(rows: Sequence[Row]) -> dict[str, list[Any]]:
     groups = [row["vlm_group"] for row in rows]
     return {
+        "label": [row.get("label") if row.get("run_id") is not None else row.get("vlm") for row in rows],
         "origin": [ORIGIN_GLYPHS[Origin(row["origin"])] for row in rows],
         "group": ["not known" if group is None else GROUP_LABELS.get(group, group.replace("_", " ")) for group in groups],
     }

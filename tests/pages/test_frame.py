@@ -204,8 +204,10 @@ def test_a_thumbnail_of_16_bit_grey_is_as_bright_as_the_original(tmp_path: Path)
         assert small.getpixel((20, 10)) == pytest.approx((128, 128, 128), abs=2)
 
 
-def test_a_file_that_is_no_image_has_no_thumbnail(frame: Path) -> None:
+def test_a_file_that_is_no_image_has_no_thumbnail(frame: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame.write_bytes(b"not an image")
+    found = ImageFile(frame, "image/png", hashlib.sha256(b"not an image").hexdigest())
+    monkeypatch.setattr(image_routes, "image_file", lambda store, image_id: found)
     response = preview(a_request("frame"))
     assert (response.status_code, text_of(response)) == (404, "This image cannot be read.")
 

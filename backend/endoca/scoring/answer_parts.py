@@ -106,7 +106,8 @@ def _is_bare(item: str) -> bool:
     generic = {Topic.TEXT, Topic.BOX}
     return bool(read.mentions) and not any(
         m.topic in generic or (m.topic and not m.label and m.topic not in (Topic.NOT_APPLICABLE, Topic.NORMAL))
-        or (m.topic == Topic.POLYP)
+        or m.topic == Topic.POLYP
+        or (m.label and m.negated)
         for m in read.mentions
     )
 

@@ -265,7 +265,7 @@ _grammar(
     Kind.HEDGE,
     "possibly|perhaps|maybe|probably|likely|presumably|potentially|possible|probable|potential|may|might|could"
     "|may be|might be|could be|may have|suspected|suspicious for|suspect|questionable|supposedly|arguably|unlikely"
-    "|conceivably|i think|i guess|i believe|presumed|doubtful|equivocal|seemingly possible|it is possible"
+    "|conceivably|i guess|presumed|doubtful|equivocal|seemingly possible|it is possible"
     "|apparently possible|suspicion of|suspicious of|not certain|plausibly|plausible|cannot rule out|can't rule out"
     "|cannot exclude|can't exclude|cannot be ruled out|cannot be excluded|can't be excluded|can't be ruled out"
     "|could not be excluded|not excluded|possibility of|a possibility|concern for|likelihood|questionably|tentatively"
@@ -651,7 +651,7 @@ _things(
     Topic.NOT_APPLICABLE,
     "",
     "not applicable|not relevant|irrelevant|inapplicable|not pertinent|n/a|not required|not needed|not necessary"
-    "|unnecessary|not indicated|not warranted|non applicable|no relevance|not a consideration|not of relevance"
+    "|unnecessary|not indicated|not warranted|non applicable|no relevance|not a consideration|not a concern|not of concern|not of relevance"
     "|nothing to remove|not considered|not under consideration|does not apply|doesn't apply|not an issue|not require"
     "|no need|not need|na|not a relevant|not currently relevant|not currently applicable|not currently indicated"
     "|not applicable here|not a factor|not clinically relevant|not be required|not be necessary|not currently required",

@@ -80,7 +80,7 @@ def read_location(question_class: str, mentions: Sequence[Mention], *, only_loca
         for m in mentions
         if m.topic in _DENIED[question_class] and m.negated and not m.excepted and not m.hedged and not m.other and not m.label
     ]
-    stated = [m for m in mentions if m.topic in own and not m.negated and not m.other]
+    stated = [m for m in mentions if m.topic in own - {Topic.PLACE} and not m.negated and not m.other]
     if found and denied:
         return unread(Rule.CONTRADICTION, f"says that there is no {thing} and gives its place")
     if found:

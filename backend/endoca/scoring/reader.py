@@ -64,7 +64,7 @@ def read_answer(question: str, classes: tuple[str, ...], answer: str) -> tuple[R
         readings.append(reading._replace(rule=rule) if reading.values else reading)
     if form == "list" and not all(r.values for r in readings):
         prose = _read_prose(text, parts.parts, classes, joined=parts.one_answer_for_all)
-        if all(r.values for r in prose):
+        if sum(bool(r.values) for r in prose) > sum(bool(r.values) for r in readings):
             return prose
     return tuple(readings)
 

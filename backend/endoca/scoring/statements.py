@@ -515,7 +515,8 @@ class _Walk:
             j += 1
         following = self.words[j] if j < len(self.words) else None
         kind = following.kind if following else Kind.END
-        if kind is Kind.PREDICATE and not self.object_follows(j + 1):
+        governs = j + 1 < len(self.words) and self.words[j + 1].text in ("as", "to")
+        if kind is Kind.PREDICATE and not governs and not self.object_follows(j + 1):
             if self.subjects and not self.predicated:
                 self.flip_subjects()
                 self.predicated = True

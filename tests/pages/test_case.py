@@ -1,0 +1,185 @@
+"""Promises of the case page: its words, its table, its list, and what it says where something is missing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from backend.services.cases import Case, CaseRun, load_case, runs_in_order
+from backend.store.filters import UnitFilter
+from backend.store.store import Store
+from pages.ui.answer_table import FOLDED_FROM, answer_table
+from pages.ui.answer_words import case_sentence, judged, run_sentence
+from pages.ui.resources import the_store
+from tests.pages.paired_store import PARTED, SILENT, STEADY, TRICKY, make_store
+
+
+@pytest.fixture(scope="module")
+def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("paired") / "paired.duckdb"
+    make_store(path)
+    return path
+
+
+@pytest.fixture
+def case(store_file: Path) -> Iterator[Case]:
+    """Sample 22: two parts, of which every VLM makes something else."""
+    with Store.open(store_file) as store:
+        yield load_case(store, "drawn:22")
+
+
+@pytest.fixture
+def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The app, acknowledged, about to open the case page."""
+    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
+    the_store.clear()
+    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=20)
+    app.session_state["acknowledged"] = True
+    yield app
+    the_store().close()
+    the_store.clear()
+
+
+def opened(app: AppTest, **query: str) -> AppTest:
+    app.run()
+    app.switch_page("../case.py")
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(block.proto.body for block in app.main.get("html"))
+
+
+def run_of(case: Case, vlm: str) -> CaseRun:
+    return next(run for run in case.runs if run.vlm == vlm)
+
+
+@pytest.mark.parametrize(
+    ("vlm", "sentence"),
+    [
+        (STEADY, "Right answer, and every part is right when asked alone."),
+        (
+            PARTED,
+            "Right answer, wrong part: it says “Two polyps and a green box artifact.” (right), but asked alone "
+            "“How many polyps are in the image?” it says “3” (wrong; the reference is “2”).",
+        ),
+        (
+            SILENT,
+            "No complex answer (empty answer), counted as wrong; 0 of 2 parts are right when asked alone.",
+        ),
+    ],
+)
+def test_a_run_is_told_in_a_sentence_for_a_clinician(case: Case, vlm: str, sentence: str) -> None:
+    assert run_sentence(case, run_of(case, vlm)) == sentence
+
+
+def test_the_page_counts_who_is_right_and_who_of_them_contradicts_itself(case: Case) -> None:
+    assert case_sentence(case.runs) == "2 of 3 runs answer the complex question right; 1 of these on a wrong part."
+    assert case_sentence([run_of(case, STEADY)]) == (
+        "1 of 1 run answers the complex question right; all on right parts."
+    )
+    assert case_sentence([run_of(case, SILENT)]) == "0 of 1 run answers the complex question right."
+    assert case_sentence([]) == "No VLM has answered it yet."
+
+
+def test_empty_failed_and_missing_answers_are_told_apart(case: Case) -> None:
+    words = [judged(answer) for answer in run_of(case, SILENT).answers]
+    assert words == ["empty answer", "call failed", "no answer on file"]
+    assert [judged(answer) for answer in run_of(case, PARTED).answers] == ["right", "wrong", "right"]
+
+
+def test_contradictions_come_first_and_runs_outside_the_filter_last(case: Case) -> None:
+    def names(chosen: UnitFilter) -> tuple[list[str], list[str]]:
+        asked, others = runs_in_order(case.runs, chosen)
+        return [run.vlm for run in asked], [run.vlm for run in others]
+
+    steady, silent = run_of(case, STEADY).run_id, run_of(case, SILENT).run_id
+    assert names(UnitFilter()) == ([PARTED, SILENT, STEADY], [])
+    assert names(UnitFilter(runs=(steady,))) == ([STEADY], [PARTED, SILENT])
+    assert names(UnitFilter(right=steady, wrong=silent)) == ([SILENT, STEADY], [PARTED])
+    assert names(UnitFilter(outcomes=("not_answered",))) == ([SILENT], [PARTED, STEADY])
+    assert names(UnitFilter(origins=("live",))) == ([], [PARTED, SILENT, STEADY])
+
+
+def test_the_table_marks_the_part_that_contradicts_and_no_other(case: Case) -> None:
+    asked, others = runs_in_order(case.runs, UnitFilter())
+    table = answer_table(case, asked, others, {})
+    assert table.count('<td class="contradicts">') == 1
+    assert table.count('<tbody class="apart">') == 1
+    assert table.index(PARTED) < table.index(STEADY)
+    assert "timeout after 60 s" in table
+
+
+def test_every_judgement_names_what_was_expected_what_was_read_and_what_judged_it(case: Case) -> None:
+    run = run_of(case, PARTED)
+    table = answer_table(case, [run], [], {})
+    wrong = run.answers[1].parts[0]
+    assert f"<td>{wrong.expected}</td><td>{wrong.parsed}</td><td>✗ wrong</td><td>{wrong.rule}</td>" in table
+    for fact in (f"{run.scorer} {run.scorer_version}", run.prompt_version, run.decoding, run.source, run.run_id):
+        assert f"<dd>{fact}</dd>" in table
+
+
+def test_what_a_vlm_or_a_file_says_is_never_taken_for_markup(store_file: Path) -> None:
+    with Store.open(store_file) as store:
+        case = load_case(store, "drawn:33")
+    table = answer_table(case, case.runs, [], {})
+    assert "<script>" not in table and "<b>VLM</b>" not in table
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in table
+
+
+def test_a_long_answer_is_folded_and_stays_whole(store_file: Path) -> None:
+    with Store.open(store_file) as store:
+        case = load_case(store, "drawn:33")
+    table = answer_table(case, [run_of(case, SILENT)], [], {})
+    assert len(TRICKY) > FOLDED_FROM
+    assert f"all {len(TRICKY):,} letters" in table
+    assert TRICKY.count("and more of it") == 40 and "and more of it " * 40 in table
+
+
+def test_the_list_says_where_the_case_stands_and_leads_on(page: AppTest) -> None:
+    app = opened(page, unit="drawn:22", suite="drawn")
+    assert app.text[0].value == "2 of 3 runs answer the complex question right; 1 of these on a wrong part."
+    assert "2 of 3</span>" in html_of(app)
+    assert "List: suite drawn." in html_of(app)
+
+    app.button(key="next").click().run()
+    assert app.query_params["unit"] == ["drawn:33"]
+    assert app.query_params["suite"] == ["drawn"]
+    assert app.button(key="next").disabled
+    app.button(key="previous").click().run()
+    app.button(key="previous").click().run()
+    assert app.query_params["unit"] == ["drawn:11"]
+    assert app.button(key="previous").disabled
+
+
+def test_a_case_outside_its_list_says_so(page: AppTest) -> None:
+    app = opened(page, unit="drawn:22", complexities="3")
+    assert "not in this list of 1" in html_of(app)
+    assert "This case is not among them." in html_of(app)
+
+
+def test_a_missing_image_is_named_with_the_way_to_attach_it(page: AppTest) -> None:
+    app = opened(page, unit="drawn:22")
+    assert "The image file is not at hand." in html_of(app)
+    assert "images/frame-a.jpg" in html_of(app)
+    assert "--images" in html_of(app)
+
+
+def test_an_unknown_case_is_said_calmly_with_a_next_step(page: AppTest) -> None:
+    app = opened(page, unit="<b>nowhere</b>", suite="drawn")
+    assert "There is no case &#x27;&lt;b&gt;nowhere&lt;/b&gt;&#x27; in this store." in html_of(app)
+    app.button[-1].click().run()
+    assert "unit" not in app.query_params
+    assert app.query_params["suite"] == ["drawn"]
+
+
+def test_without_a_case_the_page_lists_what_can_be_chosen(page: AppTest) -> None:
+    app = opened(page, complexities="1")
+    assert "Choose one." in app.text[0].value
+    assert "List: complexity 1." in html_of(app)
+    assert list(app.dataframe[0].value["source_id"]) == ["11"]

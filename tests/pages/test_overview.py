@@ -1,0 +1,93 @@
+"""Promises of the overview: what an empty store says next, and what a filled one says first."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from backend.services.headlines import Headlines, headlines
+from backend.store.store import Store
+from pages.ui.resources import the_store
+from pages.ui.tags import origin_tag, outcome_tag, vlm_name
+from tests.pages.paired_store import PARTED, SUITE, make_empty_store, make_store
+
+
+@pytest.fixture
+def open_overview(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
+    """Return a function that opens the overview over a store made by ``make``."""
+
+    def open_(make: Callable[[Path], None]) -> AppTest:
+        path = tmp_path / "store.duckdb"
+        make(path)
+        monkeypatch.setenv("PARALLAX_STORE", str(path))
+        the_store.clear()
+        app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=20)
+        app.session_state["acknowledged"] = True
+        app.run()
+        assert not app.exception
+        return app
+
+    yield open_
+    the_store().close()
+    the_store.clear()
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Headlines:
+    path = tmp_path / "headlines.duckdb"
+    make_store(path)
+    with Store.open(path) as store:
+        return headlines(store)
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(block.proto.body for block in app.main.get("html"))
+
+
+def test_an_empty_store_says_what_to_do_step_by_step(open_overview: Callable[..., AppTest]) -> None:
+    app = open_overview(make_empty_store)
+    commands = [block.value for block in app.code]
+    assert len(commands) == 3
+    assert all(command.startswith("python -m backend import endoca ") for command in commands)
+    words = " ".join(block.value for block in app.markdown)
+    for place in ("github.com/Luious-LYH/EndoCA-VQA", "github.com/simula/Kvasir-VQA-x1", "SimulaMet/Kvasir-VQA"):
+        assert place in words
+
+
+def test_printed_tables_can_be_looked_at_before_anything_is_imported(open_overview: Callable[..., AppTest]) -> None:
+    app = open_overview(make_empty_store)
+    assert ">published</span>" in html_of(app)
+    assert ">imported</span>" not in html_of(app)
+    assert "there are no answers behind it" in html_of(app)
+
+
+def test_a_filled_store_says_what_is_in_it(open_overview: Callable[..., AppTest]) -> None:
+    app = open_overview(make_store)
+    assert app.text[0].value.startswith("1 suite, 3 units on 2 images (0 at hand), 26 answers in 3 runs of 3 VLMs.")
+    assert not app.code
+
+
+def test_the_headline_of_a_suite_is_its_widest_gap(found: Headlines) -> None:
+    [gap] = [gap for gap in found.gaps if gap.suite == SUITE]
+    assert (gap.vlm, gap.origin) == (PARTED, "imported")
+    assert (gap.complex_accuracy, gap.joint_accuracy) == (1, 2 / 3)
+    assert gap.inconsistency is not None
+    assert (gap.inconsistency.k, gap.inconsistency.n) == (1, 3)
+
+
+def test_printed_figures_have_headlines_of_their_own(found: Headlines) -> None:
+    """As printed for Core: Qwen2.5-VL-FT 72.1 complex and 41.6 joint, the widest of the eleven."""
+    [gap] = [gap for gap in found.gaps if gap.suite == "core"]
+    assert (gap.vlm, gap.origin, gap.run_id, gap.inconsistency) == ("Qwen2.5-VL-FT", "published", None, None)
+    assert (gap.complex_accuracy, gap.joint_accuracy) == (0.721, 0.416)
+
+
+def test_tags_have_a_shape_an_origin_and_escape_names() -> None:
+    tags = [origin_tag(origin) for origin in ("published", "imported", "precomputed", "live")]
+    shapes = {tag.split('style="')[1].split('"')[0] for tag in tags}
+    assert len(shapes) == 4
+    assert "<b>" not in vlm_name("<b>VLM</b>", "<i>group</i>") and "<i>" not in vlm_name("a", "<i>group</i>")
+    assert "right answer, wrong part" in outcome_tag("inconsistent")
+    with pytest.raises(ValueError):
+        origin_tag("rumoured")
