@@ -7,7 +7,7 @@ from backend.services.cases import load_case
 from backend.services.explore import run_names
 from backend.store.queries import neighbours
 from pages.ui.answer_words import case_sentence
-from pages.ui.case_place import choose_case, show_place
+from pages.ui.case_place import choose_case, leave_case, show_place
 from pages.ui.case_view import show_case
 from pages.ui.errors import show_error
 from pages.ui.filters import link_filter
@@ -24,7 +24,7 @@ try:
     case = load_case(the_store(), unit_id)
 except AppError as error:
     show_error(error)
-    st.button("Choose a case from the list", on_click=st.query_params.pop, args=("unit",))
+    st.button("Choose a case from the list", on_click=leave_case)
     st.stop()
 
 st.text(case_sentence(case.runs))

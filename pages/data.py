@@ -65,9 +65,12 @@ if old:
             start_job(store, rescore_task(store))
 
 st.subheader("Bring data in")
-for tab, form in zip(st.tabs(list(FORMS)), FORMS.values(), strict=True):
-    with tab:
-        form(store)
+for tab, form in zip(
+    st.tabs(list(FORMS), key="bring", on_change="rerun", bind="query-params"), FORMS.values(), strict=True
+):
+    if tab.open:
+        with tab:
+            form(store)
 
 if held.suites:
     st.subheader("Suites")

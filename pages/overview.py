@@ -7,6 +7,7 @@ from backend.services.headlines import headlines
 from backend.services.store_contents import totals
 from pages.ui.first_steps import show_first_steps
 from pages.ui.headline_cards import STYLE, show_headline
+from pages.ui.import_report import plural
 from pages.ui.links import CASE, DATA, ENDOCA
 from pages.ui.resources import kept, the_store
 from pages.ui.run_overview import show_run_overview
@@ -39,8 +40,9 @@ if gaps:
 if held.suites:
     st.subheader("What is in the store")
     st.text(
-        f"{held.suites:,} suites, {held.units:,} units on {held.images:,} images ({held.images_at_hand:,} at hand), "
-        f"{held.answers:,} answers in {held.runs:,} runs of {held.vlms:,} VLMs."
+        f"{plural(held.suites, 'suite')}, {plural(held.units, 'unit')} on {plural(held.images, 'image')} "
+        f"({held.images_at_hand:,} at hand), {plural(held.answers, 'answer')} in {plural(held.runs, 'run')} "
+        f"of {plural(held.vlms, 'VLM')}."
     )
     show_suites(store)
     if held.runs:

@@ -22,10 +22,14 @@ from backend.domain.progress import Cancelled
 from backend.errors import AppError
 from backend.settings import setting
 
-BUG, ERROR, CANCELLED = 1, 2, 130
+DONE, BUG, ERROR, CANCELLED = 0, 1, 2, 130
 
-_GC_THRESHOLD = (200_000, 50, 50)
-"""Rows of a file live as long as the command: looking through them for cycles is a third of an import's time."""
+_GC_THRESHOLD = (1_000_000, 50, 50)
+"""Rows of a file live as long as the command: looking through them for cycles, again and again and
+once more at the end, is a third of an import's time."""
+
+_INTERRUPTED: list[int] = []
+"""Filled by Ctrl-C: a library that was interrupted may raise an error of its own instead of ours."""
 
 app = command_group(
     "parallax",
@@ -47,15 +51,15 @@ def run(arguments: Sequence[str]) -> int:
     try:
         app(args=list(arguments), prog_name=PROGRAM)
     except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else 0
+        if isinstance(ended.__context__, BrokenPipeError):
+            return DONE
+        return ended.code if isinstance(ended.code, int) else DONE
     except (Cancelled, KeyboardInterrupt):
         say(Cancelled().message)
         return CANCELLED
     except AppError as error:
         say(f"{error.message.rstrip()}\n{error.hint}")
         return ERROR
-    except BrokenPipeError:
-        return 0
     except Exception as error:  # noqa: BLE001 - the outermost place: a bug ends in one line and its exit code
         if _INTERRUPTED:
             say(Cancelled().message)
@@ -64,7 +68,7 @@ def run(arguments: Sequence[str]) -> int:
         if setting("PARALLAX_DEBUG"):
             traceback.print_exc()
         return BUG
-    return 0
+    return DONE
 
 
 def main() -> NoReturn:
@@ -79,11 +83,8 @@ def main() -> NoReturn:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    gc.freeze()
     sys.exit(code)
-
-
-_INTERRUPTED: list[int] = []
-"""Filled by Ctrl-C: a library that was interrupted may raise an error of its own instead of ours."""
 
 
 def _cancel(signum: int, frame: object) -> NoReturn:

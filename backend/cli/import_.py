@@ -29,9 +29,7 @@ LenientOption = Annotated[bool, typer.Option("--lenient", help="Import the good 
 )
 def import_endoca(
     ctx: typer.Context,
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="JSON lines, CSV (plain or .gz) or Parquet.")
-    ],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="JSON lines, CSV (plain or .gz) or Parquet.")],
     suite: Annotated[str | None, typer.Option(help="Name of the suite; else found, or the file's name.")] = None,
     images: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with the image files.")] = None,
     group_name: Annotated[
@@ -60,9 +58,7 @@ def import_endoca(
         raise AppError(f"There is no folder {images}.", "Check the path given to --images.")
     sources = [SourceFile.at(file) for file in files]
     with options.make_store() as opened, progress() as report:
-        outcome = import_endoca(
-            opened, sources, suite=suite, vlm_group=group_name, lenient=lenient, report=report
-        )
+        outcome = import_endoca(opened, sources, suite=suite, vlm_group=group_name, lenient=lenient, report=report)
         refused: AppError | None = None
         if images is not None:
             from backend.services.ingest.images import attach_images
@@ -87,7 +83,7 @@ def import_kvasir(
     ctx: typer.Context,
     vqa: Annotated[Path, typer.Option(metavar="FILE", help="Kvasir-VQA: source, question, answer, img_id.")],
     x1: Annotated[list[Path], typer.Option(metavar="FILE", help="Kvasir-VQA-x1; several in order, train before test.")],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Further files of --x1.")] = None,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Further files of --x1.")] = None,
     suite: Annotated[str | None, typer.Option(help="Name of the suite; else from the first x1 file.")] = None,
     sizes: Annotated[
         str | None,

@@ -17,11 +17,12 @@ from backend.errors import AppError
 group = command_group("score", "Score answers from a file or a pipe. Needs no store, and works while the app runs.")
 
 
-@group.command(
-    "endoca", epilog=examples("score endoca answers.jsonl > scores.jsonl", "score endoca - < answers.jsonl")
-)
+@group.command("endoca", epilog=examples("score endoca answers.jsonl > scores.jsonl", "score endoca - < answers.jsonl"))
 def score_endoca(
-    file: Annotated[Path, typer.Argument(metavar="[FILE]", help="JSON lines, plain or .gz; - is stdin.")] = Path("-"),
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="JSON lines, plain or .gz; - is stdin (the default).", show_default=False),
+    ] = Path("-"),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -13,7 +13,7 @@ import unicodedata
 
 _CHARACTERS = str.maketrans(
     {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`\u02bc", "'"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc", "'"),
         **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
         **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", None),
@@ -29,6 +29,9 @@ _WIDE_DASHES = re.compile("[\u2014\u2015]")
 _THINK = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.I | re.S)
 _THINK_TAIL = re.compile(r"\A.*</(?:think|thinking|thought|reasoning|scratchpad)\s*>", re.I | re.S)
 _FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
+_WHOLE_FENCE = re.compile(r"\A\s*```[a-zA-Z]*[ \t]*\n(.*)\n\s*```[\s.!]*\Z", re.S)
+_TABLE_ROW = re.compile(r"^[ \t]*\|[ \t]*([^|\n]*?)[ \t]*\|[ \t]*([^|\n]*?)[ \t]*\|?[ \t]*$", re.M)
+_TABLE_LINE = re.compile(r"^[ \t]*\|[\s:|-]*$", re.M)
 _TAG = re.compile(r"</?(?:answer|final|response|output|b|i|em|strong|p|br|ul|ol|li|s)\s*/?>", re.I)
 _MARK = re.compile(r"\*{1,3}|_{2,3}|~~|(?<![\w])_(?=\w)|(?<=\w)_(?![\w])|\\(?=[*_#`])|\$")
 _HEADING = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?(?=[A-Za-z*_#]))+|[ \t]+#{1,6}[ \t]*$", re.M)
@@ -84,7 +87,7 @@ def json_value(text: str) -> object | None:
     Bare JSON scalars are left to the reader of prose: ``1`` and ``"no"`` mean the same unwrapped.
     Python's spelling of a dictionary (single quotes) is taken for JSON too.
     """
-    stripped = text.strip()
+    stripped = text.strip().rstrip(".!;")
     if not stripped or stripped[0] not in "{[" or stripped[-1] not in "}]":
         return None
     try:
@@ -104,11 +107,9 @@ def final_answer(text: str) -> str:
     after some reasoning says where the reasoning ends.
     """
     if ":" in text:
-        last = None
-        for last in _LATE_ANSWER.finditer(text):
-            pass
-        if last is not None and last.start() > 0 and text[last.end() :].strip(" .\n"):
-            text = text[last.end() :]
+        labels = [m for m in _LATE_ANSWER.finditer(text) if m.start() > 0]
+        if labels and text[labels[-1].end() :].strip(" .\n"):
+            text = text[labels[-1].end() :]
     for _ in range(3):
         stripped = _PREFIX.sub("", text, count=1)
         if stripped == text:
@@ -130,13 +131,16 @@ def plain_answer(text: str) -> str:
     """
     text = strip_thinking(normalise_characters(text))
     if "`" in text or "'''" in text:
-        text = _FENCE.sub(r"\1", text).replace("`", "")
+        whole = _WHOLE_FENCE.match(text)
+        text = whole[1] if whole else _FENCE.sub(r"\1", text).replace("`", "")
     if "<" in text:
         text = _TAG.sub(" ", text)
     if "*" in text or "_" in text or "~" in text or "$" in text or "\\" in text:
         text = _MARK.sub("", _RULE_LINE.sub("", text))
     if "#" in text or ">" in text:
         text = _HEADING.sub("", text)
+    if "|" in text:
+        text = _TABLE_ROW.sub(r"\1: \2", _TABLE_LINE.sub("", text))
     text = text.strip()
     for _ in range(2):
         text = final_answer(text).strip()

@@ -107,9 +107,7 @@ QUESTION_CLASSES = (
         "no",
         _NOTHING,
     ),
-    QuestionClass(
-        "instrument_location", _M, "Where in the image is the instrument?", CELLS, "none", _CELL_SPELLINGS
-    ),
+    QuestionClass("instrument_location", _M, "Where in the image is the instrument?", CELLS, "none", _CELL_SPELLINGS),
     QuestionClass(
         "landmark_presence",
         _M,
@@ -138,12 +136,8 @@ QUESTION_CLASSES = (
         "Are there any abnormalities in the image? Check all that are present.",
         ("barretts", "hemorrhoids", "oesophagitis", "polyp", "short-segment barretts", "ulcerative colitis"),
     ),
-    QuestionClass(
-        "abnormality_location", _M, "Where in the image is the abnormality?", CELLS, "none", _CELL_SPELLINGS
-    ),
-    QuestionClass(
-        "abnormality_color", _M, "What color is the abnormality? If more than one separate with ;", _COLORS
-    ),
+    QuestionClass("abnormality_location", _M, "Where in the image is the abnormality?", CELLS, "none", _CELL_SPELLINGS),
+    QuestionClass("abnormality_color", _M, "What color is the abnormality? If more than one separate with ;", _COLORS),
     QuestionClass(
         "polyp_size",
         _C,
@@ -152,9 +146,7 @@ QUESTION_CLASSES = (
         "none",
         MappingProxyType({">20": ">20mm", "<5": "<5mm", "5-10": "5-10mm", "11-20": "11-20mm"}),
     ),
-    QuestionClass(
-        "polyp_type", _C, "What type of polyp is present?", ("paris iia", "paris ip", "paris is"), "none"
-    ),
+    QuestionClass("polyp_type", _C, "What type of polyp is present?", ("paris iia", "paris ip", "paris is"), "none"),
     QuestionClass(
         "procedure_type",
         _C,

@@ -58,7 +58,7 @@ def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     there, not a line past it.
 
     Args:
-        series: Up to six rows of `SeriesTables.series`, and the blind baseline's.
+        series: Up to six rows of `series_table`, and the blind baseline's.
         theme: Light or dark.
     """
     axes = [key for key in RADAR_AXES if key in series and series[key].notna().any()] or list(RADAR_AXES)
@@ -83,8 +83,8 @@ def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
         base_layout(
             theme,
             dragmode="zoom",
-            height=390,
-            margin={"l": 84, "r": 84, "t": 28, "b": 28},
+            height=350,
+            margin={"l": 82, "r": 82, "t": 26, "b": 22},
             polar={
                 "bgcolor": "rgba(0,0,0,0)",
                 "gridshape": "linear",
@@ -111,7 +111,7 @@ def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     Equal values share a rank and lie below each other. Series without one of the two are left out.
 
     Args:
-        series: Rows of `SeriesTables.series`.
+        series: Rows of `series_table`.
         theme: Light or dark.
     """
     ranked = series[series["complex_accuracy"].notna() & series["joint_accuracy"].notna()]
@@ -148,7 +148,7 @@ def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=max(240, 58 + 21 * len(ranked)),
             margin={"l": 4, "r": 4, "t": 30, "b": 4},
-            xaxis={"range": [-1.25, 2.25], "visible": False, "fixedrange": True},
+            xaxis={"range": [-1.35, 2.35], "visible": False, "fixedrange": True},
             yaxis={"range": [len(ranked) + 0.6, 0.4], "visible": False, "fixedrange": True},
             annotations=[
                 {**head, "x": 0, "xanchor": "right", "text": "Complex accuracy, %"},
@@ -167,7 +167,7 @@ def complexity_facets(complexity: "pd.DataFrame", theme: Theme = LIGHT, *, colum
     dashed grey line in every panel.
 
     Args:
-        complexity: Rows of `SeriesTables.complexity` of up to six runs, and the blind baseline's.
+        complexity: Rows of `complexity_table` of up to six runs, and the blind baseline's.
         theme: Light or dark.
         columns: Panels side by side.
     """

@@ -117,11 +117,13 @@ class Theme:
     """Text that steps back: axes, notes, the blind baseline's line."""
     grid: str
     contradiction: str
-    """Orange on this ground."""
+    """Orange on this ground, for marks."""
+    contradiction_text: str
+    """Orange that can be read as small text."""
 
 
-LIGHT = Theme("light", "#FFFFFF", "#20242B", "#626A75", "#E4E7EB", "#D55E00")
-DARK = Theme("dark", "#15181C", "#E6E8EB", "#A3ABB6", "#2C323A", "#F08A3C")
+LIGHT = Theme("light", "#FFFFFF", "#20242B", "#626A75", "#E4E7EB", "#D55E00", "#B04C00")
+DARK = Theme("dark", "#15181C", "#E6E8EB", "#A3ABB6", "#2C323A", "#F08A3C", "#F08A3C")
 
 
 def theme_of(name: str | None) -> Theme:
@@ -186,9 +188,7 @@ def scale_color(share: float) -> str:
     """Return cividis' colour for a share in [0, 1]; both ends stay fixed, so tables compare."""
     at = min(max(share, 0.0), 1.0) * (len(CIVIDIS) - 1)
     low = min(int(at), len(CIVIDIS) - 2)
-    mixed = (
-        round(a + (b - a) * (at - low)) for a, b in zip(_rgb(CIVIDIS[low]), _rgb(CIVIDIS[low + 1]), strict=True)
-    )
+    mixed = (round(a + (b - a) * (at - low)) for a, b in zip(_rgb(CIVIDIS[low]), _rgb(CIVIDIS[low + 1]), strict=True))
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 

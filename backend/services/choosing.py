@@ -35,9 +35,7 @@ def find_suite(store: Store, system: System, suite: str) -> str:
     return suite
 
 
-def find_runs(
-    store: Store, system: System, *, names: Sequence[str] = (), suite: str | None = None
-) -> list[RunInfo]:
+def find_runs(store: Store, system: System, *, names: Sequence[str] = (), suite: str | None = None) -> list[RunInfo]:
     """Return the runs of the VLMs (or run ids) named, over a suite; all where nothing is named.
 
     Args:
@@ -95,9 +93,7 @@ def find_run(store: Store, system: System, name: str, *, suite: str | None = Non
     raise AppError(f"{name} has several runs over suite {suites[0]}.", f"Name one by its id: {listed}.")
 
 
-def find_pair(
-    store: Store, system: System, a: str, b: str, *, suite: str | None = None
-) -> tuple[RunInfo, RunInfo]:
+def find_pair(store: Store, system: System, a: str, b: str, *, suite: str | None = None) -> tuple[RunInfo, RunInfo]:
     """Return the two runs meant by two names, over one suite: the one both have answered, where not named.
 
     Raises:

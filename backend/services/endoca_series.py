@@ -7,16 +7,19 @@ one table with their origin, so that every figure and table of a page tells them
 __all__ = [
     "BlindFinding",
     "Choices",
-    "SeriesTables",
+    "PrintedShift",
     "SuiteFacts",
     "blind_finding",
     "choices",
+    "complexity_table",
     "endoca_suites",
+    "group_table",
     "of_questions",
     "outcome_table",
+    "printed_shift",
     "records",
     "runs_of",
-    "series_tables",
+    "series_table",
     "suite_facts",
     "vlm_places",
 ]
@@ -39,22 +42,6 @@ BLIND = "blind"
 """Group of the baseline that answers without looking."""
 
 _ABOUT = ["series", "run_id", "suite", "label", "vlm", "vlm_group", "origin", "place", "source"]
-
-
-class SeriesTables(NamedTuple):
-    """The metrics of one suite's series, broken down three ways."""
-
-    series: "pd.DataFrame"
-    """One row a series, runs first, printed rows in the printed order after them: series (its
-    key), run_id (None: printed), suite, label, vlm, vlm_group (None: not known), origin, place (the
-    VLM's place in `vlm_places`; −1 for the blind baseline), source, and the columns of
-    `metrics_from_image_sums`. A printed row has values and n_units None, n_printed (questions,
-    complex and atomic, as printed) and no counts or bounds. consistency is 1 − inconsistency."""
-    complexity: "pd.DataFrame"
-    """One row a run and complexity: the run's columns as in `series`, complexity, the metrics."""
-    groups: "pd.DataFrame"
-    """One row an origin and VLM group, all answers of its runs taken together: origin,
-    vlm_group, n_runs, the metrics. Printed rows have no answers and are not in it."""
 
 
 def vlm_places(store: Store) -> dict[str, int]:
@@ -112,8 +99,8 @@ def of_questions(chosen: UnitFilter) -> UnitFilter:
     return replace(chosen, outcomes=(), text="", right="", wrong="", part_wrong=False)
 
 
-def series_tables(store: Store, chosen: UnitFilter) -> SeriesTables:
-    """Return the metrics of a suite's runs and of its printed table.
+def series_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
+    """Return the scores of a suite's runs and of its printed table.
 
     Printed rows describe a whole suite, so they are left out where the filter takes a part of
     it (split, complexity, class).
@@ -121,36 +108,68 @@ def series_tables(store: Store, chosen: UnitFilter) -> SeriesTables:
     Args:
         store: The store.
         chosen: A suite and what else is chosen; conditions on answers are put aside.
+
+    Returns:
+        One row a series, runs first, printed rows after them as printed: series (its key), run_id
+        (None: printed), suite, label, vlm, vlm_group (None: not known), origin, place (the VLM's
+        place in `vlm_places`; −1 for the blind baseline), source, the columns of
+        `metrics_from_image_sums`, and consistency, 1 − inconsistency. A printed row has the printed
+        values, n_printed (questions, complex and atomic), and no units, counts or bounds.
     """
     import pandas as pd
 
     questions = of_questions(chosen)
-    about = _about_runs(store)
-    sums = queries.image_sums(store, questions, ["run_id", "complexity"])
-    runs = _with_consistency(metrics_from_image_sums(sums, ["run_id"]))
-    complexity = _with_consistency(metrics_from_image_sums(sums, ["run_id", "complexity"]))
-    groups = sums.merge(about[["run_id", "vlm_group", "origin"]], on="run_id")
-    keys = ["origin", "vlm_group"]
-    pooled = _with_consistency(metrics_from_image_sums(groups, keys))
-    n_runs = groups.groupby(keys, dropna=False)["run_id"].nunique().rename("n_runs").reset_index()
-    series = about.merge(runs, on="run_id")
+    runs = _with_consistency(metrics_from_image_sums(queries.image_sums(store, questions, ["run_id"]), ["run_id"]))
+    series = _about_runs(store).merge(runs, on="run_id")
     printed = _printed(store, questions)
-    if not printed.empty:
-        columns = list(dict.fromkeys([*series.columns, *printed.columns]))
-        both = [frame.reindex(columns=columns).astype(object) for frame in (series, printed) if not frame.empty]
-        series = _none_for_missing(pd.concat(both, ignore_index=True)).astype({"place": int})
-    return SeriesTables(
-        series=series,
-        complexity=about.merge(complexity, on="run_id"),
-        groups=_none_for_missing(n_runs.merge(pooled, on=keys)),
-    )
+    if printed.empty:
+        return series
+    columns = list(dict.fromkeys([*series.columns, *printed.columns]))
+    both = [table.reindex(columns=columns).astype(object) for table in (series, printed)]
+    return _none_for_missing(pd.concat(both, ignore_index=True)).astype({"place": int})
+
+
+def complexity_table(store: Store, chosen: UnitFilter, run_ids: tuple[str, ...]) -> "pd.DataFrame":
+    """Return the scores of some runs by complexity.
+
+    Returns:
+        One row a run and complexity: the run's columns as in `series_table`, complexity, and the
+        columns of `metrics_from_image_sums`.
+    """
+    by = ["run_id", "complexity"]
+    sums = queries.image_sums(store, replace(of_questions(chosen), runs=run_ids), by)
+    return _about_runs(store).merge(metrics_from_image_sums(sums, by), on="run_id")
+
+
+def group_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
+    """Return the scores of VLM groups, all answers of a group's runs taken together, each origin apart.
+
+    Returns:
+        One row an origin and group: origin, vlm_group ("not known" where it is not), run_ids (a
+        tuple), n_runs, and the columns of `metrics_from_image_sums`. Printed rows have no answers
+        and are not in it.
+    """
+    import pandas as pd
+
+    keys = ["origin", "vlm_group"]
+    questions = of_questions(chosen)
+    sums = queries.image_sums(store, questions, keys)
+    table = metrics_from_image_sums(sums, keys)
+    members = queries.run_groups(store, questions)
+    found: dict[tuple[str, str], tuple[str, ...]] = {
+        (str(origin), str(group)): tuple(rows["run_id"]) for (origin, group), rows in members.groupby(keys)
+    }
+    run_ids = [found[origin, group] for origin, group in zip(table["origin"], table["vlm_group"], strict=True)]
+    table.insert(2, "run_ids", pd.Series(run_ids, index=table.index, dtype=object))
+    table.insert(3, "n_runs", [len(ids) for ids in run_ids])
+    return table
 
 
 class BlindFinding(NamedTuple):
     """The blind baseline beside the best VLM, by joint accuracy."""
 
     baseline: dict[str, Any]
-    """The baseline's row of `SeriesTables.series`."""
+    """The baseline's row of `series_table`."""
     best: dict[str, Any] | None
     """The row of the best VLM among runs and printed rows; None where there is none."""
 
@@ -168,6 +187,36 @@ def blind_finding(series: "pd.DataFrame") -> BlindFinding | None:
     if not baselines:
         return None
     return BlindFinding(baselines[0], max(vlms, key=lambda row: row["joint_accuracy"], default=None))
+
+
+class PrintedShift(NamedTuple):
+    """The printed VLM whose atomic accuracy differs most between two printed suites."""
+
+    vlm: str
+    suites: tuple[str, str]
+    values: tuple[float, float]
+    next_largest: float
+    """The largest difference of any other VLM, without sign."""
+
+
+def printed_shift(store: Store) -> PrintedShift | None:
+    """Return the largest change of printed atomic accuracy between the two printed suites.
+
+    None where not exactly two suites are printed, or fewer than two VLMs stand in both.
+    """
+    rows = store.rows(
+        "SELECT vlm, suite, value FROM published WHERE system = 'endoca' AND metric = 'atomic_accuracy' ORDER BY rowid"
+    )
+    suites = list(dict.fromkeys(suite for _, suite, _ in rows))
+    if len(suites) != 2:
+        return None
+    first, second = ({vlm: value for vlm, suite, value in rows if suite == wanted} for wanted in suites)
+    moved = sorted((vlm for vlm in first if vlm in second), key=lambda vlm: abs(second[vlm] - first[vlm]), reverse=True)
+    if len(moved) < 2:
+        return None
+    most, other = moved[:2]
+    values = (first[most], second[most])
+    return PrintedShift(most, (suites[0], suites[1]), values, abs(second[other] - first[other]))
 
 
 class SuiteFacts(NamedTuple):
@@ -206,7 +255,7 @@ def outcome_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
         chosen: A suite and what else is chosen; conditions on answers are put aside.
 
     Returns:
-        One row a run and outcome that occurs: the run's columns as in `SeriesTables.series`,
+        One row a run and outcome that occurs: the run's columns as in `series_table`,
         outcome, plain (the outcome in words), n_units, n_total (units of the run).
     """
     counts = queries.outcome_counts(store, of_questions(chosen))
@@ -216,7 +265,7 @@ def outcome_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
 
 
 def runs_of(store: Store, suite: str) -> list[dict[str, Any]]:
-    """Return a suite's runs as in `SeriesTables.series`, without their metrics."""
+    """Return a suite's runs as in `series_table`, without their metrics."""
     about = _about_runs(store)
     return records(about[about["suite"] == suite])
 
@@ -227,7 +276,7 @@ def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def _about_runs(store: Store) -> "pd.DataFrame":
-    """Return one row an EndoCA run with what `SeriesTables.series` says about it."""
+    """Return one row an EndoCA run with what `series_table` says about it, the blind baseline's last."""
     places = vlm_places(store)
     runs = queries.run_table(store)
     runs = runs[runs["system"] == System.ENDOCA].copy()
@@ -238,7 +287,8 @@ def _about_runs(store: Store) -> "pd.DataFrame":
     ]
     runs["series"] = runs["run_id"]
     runs["place"] = [places.get(vlm, -1) for vlm in runs["vlm"]]
-    return _none_for_missing(runs[_ABOUT])
+    runs["is_blind"] = runs["vlm_group"] == BLIND
+    return _none_for_missing(runs.sort_values("is_blind", kind="stable")[_ABOUT])
 
 
 def _printed(store: Store, questions: UnitFilter) -> "pd.DataFrame":

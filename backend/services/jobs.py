@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import uuid4
@@ -212,11 +212,11 @@ class Jobs:
         return self.start(job.store, Task(job.task.title, work, release=job.task.release))
 
     def dismiss(self, job: Job) -> None:
-        """Forget a job that is over, and what it kept."""
+        """Forget a job that is over, the store's older ones that are over too, and what they kept."""
         with self._lock:
-            known = job.is_over and self._jobs.pop(job.id, None) is not None
-        if known and job.can_skip_bad_lines:
-            job.task.release()
+            if job.is_over and job.id in self._jobs:
+                made = [other for other in self._jobs.values() if other.store is job.store]
+                self._forget(other for other in made[: made.index(job) + 1] if other.is_over)
 
     def _work_off(self, store: Store) -> None:
         while True:
@@ -230,7 +230,10 @@ class Jobs:
 
     def _forget_old(self, store: Store) -> None:
         over = [job for job in self._jobs.values() if job.store is store and job.is_over]
-        for job in over[: max(len(over) - KEPT, 0)]:
+        self._forget(over[: max(len(over) - KEPT, 0)])
+
+    def _forget(self, jobs: Iterable[Job]) -> None:
+        for job in jobs:
             del self._jobs[job.id]
             if job.can_skip_bad_lines:
                 job.task.release()

@@ -9,13 +9,13 @@ __all__ = ["score_line"]
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from backend.endoca.paired_units import explain_invalid
-from backend.endoca.scoring import SCORER, SCORER_VERSION, AnswerScore, Atom, score_answer
+from backend.endoca.scoring import SCORER, SCORER_VERSION, AnswerScore, Atom, AtomScore, score_answer
 from backend.endoca.vocabulary import QuestionType
 from backend.errors import BadLine
 
@@ -46,7 +46,7 @@ class _TypedAtom(BaseModel):
 class _Line(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
-    question: str = Field(validation_alias=AliasChoices("complex_question", "question"))
+    question: str = Field(validation_alias=AliasChoices("question", "complex_question"))
     answer: Text = Field(validation_alias=AliasChoices("prediction", "candidate"))
     error: Text = ""
     probe_kind: str | None = None
@@ -102,7 +102,7 @@ def score_line(number: int, line: bytes | BadLine) -> dict[str, Any]:
     return {
         **{key: content[key] for key in _PASSED_THROUGH if key in content},
         "correct": score.correct,
-        "atoms": [asdict(atom) for atom in score.atoms],
+        "atoms": [{name: getattr(atom, name) for name in AtomScore.__slots__} for atom in score.atoms],
         "scorer": SCORER,
         "scorer_version": SCORER_VERSION,
     }

@@ -57,12 +57,14 @@ def score_run(
         cursor: The caller's write transaction.
         run_id: The run.
         suite: The run's suite.
-        unit_ids: Units to score again, where only some of the run's answers changed; all if None.
+        unit_ids: Units to score again, where only some of the run's answers changed; all if None,
+            and where the run's scores are another version's: what a run shows is of one version.
         memo: Verdicts already reached; shared by an import of several VLMs.
     """
-    import pyarrow as pa
-
     memo = {} if memo is None else memo
+    present = "SELECT 1 FROM runs WHERE run_id = ? AND scorer = ? AND scorer_version = ?"
+    if not cursor.execute(present, [run_id, SCORER, SCORER_VERSION]).fetchall():
+        unit_ids = None
     only = ""
     if unit_ids is not None:
         cursor.register("scored_units", arrow_table({"unit_id": unit_ids}))
@@ -76,7 +78,7 @@ def score_run(
         cursor.execute(f"DELETE FROM {table} WHERE {condition}", [run_id, SCORER, SCORER_VERSION])
         n = len(content["unit_id"])
         constants = {"run_id": run_id, "scorer": SCORER, "scorer_version": SCORER_VERSION}
-        filled = {name: pa.repeat(value, n) for name, value in constants.items()}
+        filled = {name: [value] * n for name, value in constants.items()}
         insert(cursor, table, arrow_table({**filled, **content}))
     if unit_ids is not None:
         cursor.unregister("scored_units")

@@ -19,9 +19,7 @@ def arrow_table(columns: Mapping[str, Any]) -> "pa.Table":
     """Return a table of columns: Arrow arrays, or sequences as `arrow_array` takes them."""
     import pyarrow as pa
 
-    made = {
-        name: values if isinstance(values, pa.Array) else arrow_array(values) for name, values in columns.items()
-    }
+    made = {name: values if isinstance(values, pa.Array) else arrow_array(values) for name, values in columns.items()}
     return pa.table(made)
 
 

@@ -9,6 +9,7 @@ __all__ = [
     "image_sums",
     "neighbours",
     "outcome_counts",
+    "run_groups",
     "run_table",
     "suite_table",
     "unit_answers",
@@ -54,6 +55,7 @@ _TYPE = (
 _UNIT_GROUPS = {
     "run_id": "o.run_id",
     "vlm_group": "coalesce(r.vlm_group, 'not known')",
+    "origin": "r.origin",
     "suite": "r.suite",
     "split": "u.split",
     "complexity": "o.complexity",
@@ -201,6 +203,13 @@ def outcome_counts(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
         f"SELECT o.run_id, o.outcome, count(*) AS n_units {_FROM} WHERE {where} GROUP BY ALL ORDER BY ALL",
         parameters,
     )
+
+
+def run_groups(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
+    """Return run_id, origin and vlm_group ("not known" where it is not) of the runs with chosen units."""
+    where, parameters = chosen.where()
+    groups = ", ".join(f"{_UNIT_GROUPS[name]} AS {name}" for name in ("run_id", "origin", "vlm_group"))
+    return store.read(f"SELECT DISTINCT {groups} {_FROM} WHERE {where} ORDER BY ALL", parameters)
 
 
 def unit_page(store: Store, chosen: UnitFilter, *, offset: int, limit: int) -> "pd.DataFrame":

@@ -74,12 +74,13 @@ def _run_rows(case: Case, run: CaseRun, places: Mapping[str, int]) -> str:
 
 
 def _answer_cell(answer: CaseAnswer, contradicts: bool) -> str:
+    """Return what was said, then how it was judged; a failed call shows its error, quieter than an answer."""
     sign = "○" if answer.status in _NOT_ANSWERED else "✓" if answer.correct else "✗"
-    kind = "none" if sign == "○" else "right" if answer.correct else "wrong"
-    text = answer.error if answer.status is AnswerStatus.FAILED else answer.text
-    spoken = f'<span class="verbatim">{_folded(text)}</span>' if text.strip() else ""
-    word = f'<span class="judged {kind}"><b aria-hidden="true">{sign}</b> {judged(answer)}</span>'
-    return f'<td class="{"contradicts" if contradicts else ""}">{spoken}{word}</td>'
+    text, kind = (answer.error, "error") if answer.status is AnswerStatus.FAILED else (answer.text, "said")
+    spoken = f'<span class="verbatim {kind}">{_folded(text)}</span>' if text.strip() else ""
+    word = f'<b class="{"right" if answer.correct else "wrong"}" aria-hidden="true">{sign}</b> {judged(answer)}'
+    cell = '<td class="contradicts">' if contradicts else "<td>"
+    return f'{cell}{spoken}<span class="judged">{word}</span></td>'
 
 
 def _folded(text: str) -> str:

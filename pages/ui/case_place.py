@@ -3,7 +3,7 @@
 The address holds the case and the filter, so it can be sent, and the browser's Back works.
 """
 
-__all__ = ["choose_case", "show_place"]
+__all__ = ["choose_case", "leave_case", "show_place"]
 
 from collections.abc import Mapping
 from html import escape
@@ -48,14 +48,20 @@ def show_place(place: Neighbours, chosen: UnitFilter, names: Mapping[str, str]) 
 
 def choose_case(chosen: UnitFilter) -> None:
     """Draw what the page is for, and the filter's cases to choose one from."""
-    st.text("A case is one image with a complex question, its parts, and what every VLM answered. Choose one.")
+    what = "A case is one image with a complex question, its parts, and what every VLM answered."
     if not kept(totals).units:
-        st.text("There is no case in the store yet.")
+        st.text(f"{what} There is none in the store yet.")
         st.page_link(DATA, label="Import a suite on the Data page")
         return
+    st.text(f"{what} Choose one.")
     st.html(_list_words(chosen, kept(run_names)))
     show_units(chosen, key="cases")
     st.page_link(ENDOCA, label="Filter the list on Paired answers", query_params=chosen.to_query())
+
+
+def leave_case() -> None:
+    """Take the case out of the link; the list stays."""
+    del st.query_params["unit"]
 
 
 def _list_words(chosen: UnitFilter, names: Mapping[str, str], more: str = "") -> str:

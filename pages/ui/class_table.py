@@ -20,7 +20,7 @@ def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitF
     """Draw the table, a row a class and a column a run; return the cases of the cell just clicked, else None.
 
     Args:
-        runs: The runs to show, as in `SeriesTables.series`.
+        runs: The runs to show, as in `series_table`.
         chosen: The page's filter; conditions on answers are put aside.
     """
     import pandas as pd
@@ -30,7 +30,7 @@ def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitF
     cells = {(row["question_class"], row["run_id"]): row for row in records(kept(atomic_by_class, questions, wide))}
     classes = sorted({name for name, _ in cells})
     keys = [run["run_id"] for run in runs]
-    counts = [max((row["n_atomic"] for (name, _), row in cells.items() if name == wanted), default=0) for wanted in classes]
+    counts = [max(row["n_atomic"] for (name, _), row in cells.items() if name == wanted) for wanted in classes]
     table = pd.DataFrame({"class": [name.replace("_", " ") for name in classes], "n": counts})
     for key in keys:
         table[key] = [cells[name, key]["atomic_accuracy"] if (name, key) in cells else None for name in classes]
@@ -45,16 +45,17 @@ def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitF
         key="classes",
         column_config={
             "class": st.column_config.TextColumn("Question class", pinned=True, width=170),
-            "n": st.column_config.NumberColumn("n", help="Atomic questions of the class", width=60),
+            "n": st.column_config.NumberColumn("n", help="Atomic questions of the class", width=60, format="localized"),
             **{
-                run["run_id"]: st.column_config.NumberColumn(str(run["label"]), width=150 if wide else 100)
+                run["run_id"]: st.column_config.NumberColumn(str(run["label"]), width=145 if wide else 90)
                 for run in runs
             },
         },
     )
     if clicked is None or clicked[1] not in keys:
         return None
-    return replace(questions, runs=(clicked[1],), groups=(), origins=(), classes=(classes[clicked[0]],), part_wrong=True)
+    run_id, name = clicked[1], classes[clicked[0]]
+    return replace(questions, runs=(run_id,), groups=(), origins=(), classes=(name,), part_wrong=True)
 
 
 def _text(cell: Mapping[str, Any]) -> str:

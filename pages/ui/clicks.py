@@ -23,7 +23,7 @@ def clickable_chart(figure: go.Figure, *, key: str, alt: str) -> list[Any] | Non
         key: Unique on the page.
         alt: What the figure shows, for a screen reader; our own words.
     """
-    point = _taken(key)
+    point: list[Any] | None = _taken(key)
     drawn = _drawn_key(key)
     st.plotly_chart(
         figure,
@@ -45,7 +45,7 @@ def clickable_table(data: Any, *, key: str, **more: Any) -> tuple[int, str] | No
         key: Unique on the page.
         more: Further arguments of `st.dataframe`.
     """
-    cell = _taken(key)
+    cell: tuple[int, str] | None = _taken(key)
     drawn = _drawn_key(key)
     st.dataframe(
         data, key=drawn, on_select=lambda: _take_cell(key, drawn), selection_mode="single-cell", hide_index=True, **more

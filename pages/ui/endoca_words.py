@@ -1,16 +1,16 @@
 """Sentences of the EndoCA page, each made from the figures on it; no number is typed in."""
 
-__all__ = ["blind_sentence", "headline", "legend", "metric_help", "suite_notes"]
+__all__ = ["blind_sentence", "headline", "legend", "metric_help", "quiet_line", "shift_sentence", "suite_notes"]
 
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from backend.domain.metric import NOT_AVAILABLE, percent
+from backend.domain.metric import NOT_AVAILABLE, percent, points
 from backend.domain.records import Origin
 from backend.endoca.metrics import METRICS
 from backend.figures.style import BLIND_GROUP
-from backend.services.endoca_series import BlindFinding, SuiteFacts
+from backend.services.endoca_series import BlindFinding, PrintedShift, SuiteFacts
 from pages.ui.tags import origin_tag, vlm_mark
 
 Row = Mapping[str, Any]
@@ -27,17 +27,22 @@ def headline(rows: Sequence[Row]) -> str:
     best = max(vlms, key=lambda row: (row["run_id"] is not None, row["complex_accuracy"]))
     right, wrong = percent(best["complex_accuracy"]), best["inconsistency"]
     source = f"n = {best['n_units']:,}" if best["run_id"] is not None else "as printed"
+    name = best["label"] if best["run_id"] is not None else best["vlm"]
     if wrong is None:
-        return f"{best['label']} answers {right} of complex questions right ({source})."
-    return f"{best['label']} answers {right} of complex questions right; {percent(wrong)} of those rest on a wrong part ({source})."
+        return f"{name} answers {right} of complex questions right ({source})."
+    return (
+        f"{name} answers {right} of complex questions right; {percent(wrong)} of those rest on a wrong part "
+        f"({source})."
+    )
 
 
 def blind_sentence(finding: BlindFinding) -> str:
     """Return what answering without looking reaches, and whether that is more than any VLM here."""
     base = finding.baseline
     reached = (
-        f"Without looking at any image, a look-up of the usual answers reaches {percent(base['atomic_accuracy'])} atomic, "
-        f"{percent(base['complex_accuracy'])} complex and {percent(base['joint_accuracy'])} joint accuracy here"
+        "Without looking at any image, a look-up of the usual answers reaches "
+        f"{percent(base['atomic_accuracy'])} atomic, {percent(base['complex_accuracy'])} complex and "
+        f"{percent(base['joint_accuracy'])} joint accuracy here"
     )
     if finding.best is None:
         return f"{reached}."
@@ -64,10 +69,25 @@ def suite_notes(facts: SuiteFacts, rows: Sequence[Row]) -> list[str]:
     adapted = any(row["vlm_group"] == "endoscopy_adapted" for row in rows)
     if facts.n_train and adapted:
         notes.append(
-            f"{facts.n_train:,} of {facts.n_units:,} units come from the training split of the source data: VLMs adapted "
-            "to endoscopy may have seen them."
+            f"{facts.n_train:,} of {facts.n_units:,} units come from the training split of the source data: VLMs "
+            "adapted to endoscopy may have seen them."
         )
     return notes
+
+
+def shift_sentence(shift: PrintedShift) -> str:
+    """Return how far one printed VLM moves between the suites, and how little the others do."""
+    direction = "falls" if shift.values[1] < shift.values[0] else "rises"
+    return (
+        f"{shift.vlm}'s printed atomic accuracy {direction} from {percent(shift.values[0])} on "
+        f"{shift.suites[0]} to {percent(shift.values[1])} on {shift.suites[1]}; no other printed VLM moves by more "
+        f"than {points(shift.next_largest).removeprefix('+')}."
+    )
+
+
+def quiet_line(words: str) -> str:
+    """Return a note that may hold a data set's text as HTML; `st.caption` would read it as Markdown."""
+    return f'<p style="font-size:.875rem;opacity:.65;margin:0">{escape(words)}</p>'
 
 
 def legend(rows: Sequence[Row]) -> str:
@@ -92,7 +112,7 @@ def metric_help(key: str, rows: Sequence[Row]) -> str:
         rows: Rows of the table shown; the first with counts gives the example.
     """
     metric = METRICS[key]
-    text = f"{metric.plain.capitalize()} ({metric.term}). {metric.formula.capitalize()}. N/A when {metric.undefined_when}."
+    text = f"{metric.plain.capitalize()} ({metric.term}): {metric.formula}. N/A when {metric.undefined_when}."
     for row in rows:
         if row.get(f"{key}_n") and row["origin"] != Origin.PUBLISHED and row["vlm_group"] != BLIND_GROUP:
             value = percent(row[key])

@@ -29,8 +29,13 @@ class Chosen(NamedTuple):
     """Files chosen so far; nothing is copied or opened before `resolve`."""
 
     uploads: Sequence[UploadedFile]
-    paths: str
-    """One path a line, as typed."""
+    paths: str | None
+    """One path a line, as typed; None where files are sent instead."""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether a file shall be sent and none has arrived yet."""
+        return self.paths is None and not self.uploads
 
     def resolve(self, uploads: Uploads) -> list[SourceFile]:
         """Return the files: sent ones copied into ``uploads``, paths checked against the registered folders.
@@ -41,7 +46,7 @@ class Chosen(NamedTuple):
         first = len(uploads.files)
         for sent in self.uploads:
             uploads.add(sent.name, sent)
-        typed = [line for line in self.paths.splitlines() if line.strip()]
+        typed = [line for line in (self.paths or "").splitlines() if line.strip()]
         return [*uploads.files[first:], *(SourceFile.at(allowed_path(line)) for line in typed)]
 
 
@@ -59,7 +64,7 @@ def pick_files(label: str, *, key: str, several: bool = True) -> Chosen:
     )  # fmt: skip
     if source == UPLOAD:
         sent = st.file_uploader(label, accept_multiple_files=several, key=f"{key}_upload")
-        return Chosen(sent if isinstance(sent, list) else [sent] if sent else [], "")
+        return Chosen(sent if isinstance(sent, list) else [sent] if sent else [], None)
     text_key = f"{key}_paths"
     st.text_area(
         f"{label}: path, one a line" if several else f"{label}: path",

@@ -4,7 +4,7 @@ The link is the one place of truth. Each control is set from it and writes its o
 Back and Forward of the browser move through the choices.
 """
 
-__all__ = ["link_filter", "set_filter", "show_filters", "show_sentence"]
+__all__ = ["link_choice", "link_filter", "set_filter", "show_filters", "show_sentence"]
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -39,15 +39,38 @@ def link_filter() -> UnitFilter:
     return UnitFilter.from_query(st.query_params.to_dict())
 
 
+def link_choice(name: str, label: str, options: Sequence[str]) -> str:
+    """Draw a choice of one that lives in the link, and return it; the first where the link names none.
+
+    Args:
+        name: Of the link's parameter.
+        label: Of the control, for a screen reader.
+        options: Our own words, never a data set's.
+    """
+    asked = st.query_params.get(name, options[0])
+    state = f"choice_{name}"
+    st.session_state[state] = asked if asked in options else options[0]
+    picked = st.segmented_control(
+        label,
+        options,
+        key=state,
+        required=True,
+        on_change=_write_choice,
+        args=(name, state),
+        label_visibility="collapsed",
+    )
+    return str(picked)
+
+
+def _write_choice(name: str, state: str) -> None:
+    st.query_params[name] = st.session_state[state]
+
+
 def set_filter(chosen: UnitFilter) -> None:
-    """Write a filter into the link; other parameters of it stay."""
-    wanted = chosen.to_query()
-    for field in fields(UnitFilter):
-        if field.name not in wanted and field.name in st.query_params:
-            del st.query_params[field.name]
-    for name, value in wanted.items():
-        if st.query_params.get(name) != value:
-            st.query_params[name] = value
+    """Write a filter into the link, in one step of the browser's history; other parameters of it stay."""
+    own = {field.name for field in fields(UnitFilter)}
+    others = {name: value for name, value in st.query_params.to_dict().items() if name not in own}
+    st.query_params.from_dict({**others, **chosen.to_query()})
 
 
 def show_filters(
@@ -88,12 +111,13 @@ def show_sentence(chosen: UnitFilter, names: Mapping[str, str], count: str) -> N
     """
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.html(
-            f"<div><span style='opacity:.7'>{escape(chosen.sentence(names))}:</span> <strong>{escape(count)}</strong></div>",
+            f"<div><span style='opacity:.75'>{escape(chosen.sentence(names))}:</span> <b>{escape(count)}</b></div>",
             width="stretch",
         )
         copy_button("Copy link", key="filter_link")
-        if chosen != UnitFilter(suite=chosen.suite):
-            st.button("Clear", key="filter_clear", type="tertiary", on_click=set_filter, args=(UnitFilter(suite=chosen.suite),))
+        whole = UnitFilter(suite=chosen.suite)
+        if chosen != whole:
+            st.button("Clear", key="filter_clear", type="tertiary", on_click=set_filter, args=(whole,))
 
 
 def _choose_suite(chosen: UnitFilter, suites: Sequence[str]) -> None:

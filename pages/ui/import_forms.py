@@ -35,7 +35,7 @@ def endoca_form(store: Store) -> None:
         help="Give a name to bring the questions in under it, or to say which suite the answers belong to.",
     )  # fmt: skip
     group = right.selectbox(
-        "Group of the VLMs", [None, *GROUP_LABELS], format_func=lambda key: GROUP_LABELS.get(key, BY_NAME),
+        "Group of the VLMs", ["", *GROUP_LABELS], format_func=lambda key: GROUP_LABELS.get(key, BY_NAME),
         key="endoca_group", help="Decides the shape of their marks in figures.",
     )  # fmt: skip
     lenient = st.checkbox(
@@ -45,11 +45,11 @@ def endoca_form(store: Store) -> None:
 
     def task(uploads: Uploads) -> Task:
         return endoca_task(
-            store, chosen.resolve(uploads), suite=suite.strip() or None, vlm_group=group, lenient=lenient,
+            store, chosen.resolve(uploads), suite=suite.strip() or None, vlm_group=group or None, lenient=lenient,
             release=uploads.delete,
         )  # fmt: skip
 
-    if st.button("Import", type="primary", key="endoca_import"):
+    if _go_button("Import", "endoca_import", missing=chosen.is_missing):
         _start_with_files(store, task, "endoca")
 
 
@@ -75,16 +75,16 @@ def kvasir_form(store: Store) -> None:
     seed = columns[2].number_input("Seed of the draw", min_value=0, value=0, key="kvasir_seed")
     names = list(queries.suite_table(store)["suite"])
     without = columns[3].selectbox(
-        "Without the samples of suite", [None, *names], key="kvasir_exclude", format_func=_or_none
+        "Without the samples of suite", ["", *names], key="kvasir_exclude", format_func=lambda name: name or "none"
     )
 
     def task(uploads: Uploads) -> Task:
         return kvasir_task(
             store, vqa.resolve(uploads), x1.resolve(uploads), suite=suite.strip() or None, sizes=three_sizes(sizes),
-            seed=int(seed), exclude_suite=without, release=uploads.delete,
+            seed=int(seed), exclude_suite=without or None, release=uploads.delete,
         )  # fmt: skip
 
-    if st.button("Build", type="primary", key="kvasir_import"):
+    if _go_button("Build", "kvasir_import", missing=vqa.is_missing or x1.is_missing):
         _start_with_files(store, task, "vqa", "x1")
 
 
@@ -131,8 +131,9 @@ def three_sizes(text: str) -> tuple[int, int, int] | None:
     return int(parts[0]), int(parts[1]), int(parts[2])
 
 
-def _or_none(name: str | None) -> str:
-    return name or "none"
+def _go_button(label: str, key: str, *, missing: bool) -> bool:
+    why = "Choose the files first; a file that is still being sent does not count yet." if missing else None
+    return st.button(label, type="primary", key=key, disabled=missing, help=why)
 
 
 def _fresh(form: str) -> str:

@@ -23,6 +23,20 @@ PARAMETER = "job"
 REFRESH = 0.5
 """Seconds between two looks at a running job."""
 
+come_into_view = st.components.v2.component(
+    "parallax_job",
+    js="""
+let last = ""
+export default ({ data, parentElement }) => {
+  if (data.job === last) return
+  last = data.job
+  const element = parentElement.host ?? parentElement
+  element.scrollIntoView({ block: "center" })
+}
+""",
+)
+"""Scrolls to a job once, when it appears: the button that started it may lie far below."""
+
 
 def start_job(store: Store, task: Task) -> None:
     """Start a job, put it into the link, and draw the page anew with it."""
@@ -39,6 +53,7 @@ def show_job(store: Store) -> None:
             _show_unknown()
         return
     with st.container(border=True, key="job"):
+        come_into_view(key="job_in_view", data={"job": job.id}, height=1)
         if job.is_over:
             _show_end(job)
         else:

@@ -24,7 +24,7 @@ def pick_series(series: "pd.DataFrame", *, key: str) -> list[str]:
     VLM and is not offered. Keys in the link that the table does not hold are left out.
 
     Args:
-        series: `SeriesTables.series`.
+        series: `series_table`.
         key: Name of the link's parameter, and of the control.
     """
     offered = series[series["vlm_group"] != BLIND_GROUP]

@@ -1,11 +1,15 @@
-"""Tables of EndoCA's metrics: by VLM, by VLM group, what could not be scored, and two runs compared."""
+"""Tables of EndoCA's metrics: by VLM, by VLM group, what could not be scored, and two runs compared.
+
+Columns sort by their values and read as value and 95 % interval. Inconsistency, the
+contradiction, is the one column in orange.
+"""
 
 __all__ = ["show_comparison", "show_groups", "show_quality", "show_scores"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -13,18 +17,14 @@ from backend.domain.metric import NOT_AVAILABLE, percent, points
 from backend.domain.records import Origin
 from backend.endoca.metrics import METRICS
 from backend.errors import AppError
-from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
-from backend.services.endoca_series import of_questions
+from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS, Theme
+from backend.services.endoca_series import group_table, of_questions, records
 from backend.services.explore import Comparison, compare
 from backend.store.filters import UnitFilter
 from pages.ui.clicks import clickable_table
 from pages.ui.endoca_words import metric_help
 from pages.ui.errors import show_error
-from pages.ui.links import CASE
 from pages.ui.resources import kept
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SCORES = ("complex_accuracy", "atomic_accuracy", "all_atomic_accuracy", "joint_accuracy", "inconsistency")
 RATES = ("missing_rate", "failed_rate", "empty_rate", "unparsed_rate")
@@ -32,11 +32,10 @@ RATES = ("missing_rate", "failed_rate", "empty_rate", "unparsed_rate")
 Row = Mapping[str, Any]
 
 
-def show_scores(rows: Sequence[Row]) -> tuple[Row, str] | None:
+def show_scores(rows: Sequence[Row], theme: Theme) -> tuple[Row, str] | None:
     """Draw a row a series with its scores; return the row and metric just clicked, else None."""
-    table = _table(rows, SCORES, {**_about(rows), "n": [_n(row) for row in rows]})
     clicked = clickable_table(
-        table,
+        _table(rows, SCORES, {**_about(rows), "n": [_n(row) for row in rows]}, theme),
         key="scores",
         column_order=["label", "origin", "n", *SCORES, "group"],
         column_config=_config(rows, SCORES),
@@ -46,59 +45,63 @@ def show_scores(rows: Sequence[Row]) -> tuple[Row, str] | None:
     return None if clicked is None else (rows[clicked[0]], clicked[1])
 
 
-def show_quality(rows: Sequence[Row]) -> tuple[Row, str] | None:
+def show_quality(rows: Sequence[Row], theme: Theme) -> tuple[Row, str] | None:
     """Draw how many answers could not be used, a row a run; return what was clicked, else None."""
     runs = [row for row in rows if row["run_id"] is not None]
     if not runs:
         st.text("Printed tables do not say how many answers were missing, failed or unreadable.")
         return None
-    counts = {"questions": [row["missing_rate_n"] for row in runs]}
-    table = _table(runs, RATES, {**_about(runs), **counts})
     clicked = clickable_table(
-        table, key="quality", column_config=_config(runs, RATES), height=_height(len(runs)), placeholder=NOT_AVAILABLE
+        _table(runs, RATES, {**_about(runs), "questions": [row["missing_rate_n"] for row in runs]}, theme),
+        key="quality",
+        column_order=["label", "origin", "questions", *RATES, "group"],
+        column_config=_config(runs, RATES),
+        height=_height(len(runs)),
+        placeholder=NOT_AVAILABLE,
     )
     return None if clicked is None else (runs[clicked[0]], clicked[1])
 
 
-def show_groups(groups: "pd.DataFrame", chosen: UnitFilter) -> UnitFilter | None:
-    """Draw a row an origin and VLM group; return the filter of the row just clicked, else None."""
-    if groups.empty:
-        st.text("Groups are compared from answers; there is no run here yet.")
+def show_groups(chosen: UnitFilter, theme: Theme) -> UnitFilter | None:
+    """Draw a row an origin and VLM group; return the cases of the row just clicked, else None."""
+    rows = records(kept(group_table, of_questions(chosen)))
+    if not rows:
+        st.text("Groups are compared from answers, and printed tables have none.")
         return None
-    rows = [{str(name): value for name, value in row.items()} for row in groups.to_dict("records")]
     about = {**_about(rows), "n_runs": [row["n_runs"] for row in rows], "n": [row["n_units"] for row in rows]}
     clicked = clickable_table(
-        _table(rows, (*SCORES, *RATES), about),
+        _table(rows, (*SCORES, *RATES), about, theme),
         key="groups",
         column_order=["group", "origin", "n_runs", "n", *SCORES, *RATES],
         column_config=_config(rows, (*SCORES, *RATES)),
         height=_height(len(rows)),
         placeholder=NOT_AVAILABLE,
     )
+    st.caption("All answers of a group's runs taken together, each origin apart. A row opens their cases.")
     if clicked is None:
         return None
-    row = rows[clicked[0]]
-    if row["vlm_group"] is None:
-        return replace(of_questions(chosen), origins=(row["origin"],))
-    return replace(of_questions(chosen), groups=(row["vlm_group"],), origins=(row["origin"],))
+    return replace(of_questions(chosen), runs=rows[clicked[0]]["run_ids"], groups=(), origins=())
 
 
-def show_comparison(runs: Mapping[str, str], chosen: UnitFilter) -> None:
-    """Draw two runs on the same units: differences with intervals, the exact test, the flips with their cases.
+def show_comparison(runs: Mapping[str, str], chosen: UnitFilter) -> UnitFilter | None:
+    """Draw two runs on the same units: differences with intervals, the exact test, the flips both ways.
 
     Args:
         runs: The suite's runs and what to call them.
         chosen: The page's filter; conditions on answers are put aside.
+
+    Returns:
+        The cases of the flips just asked for, else None.
     """
     if len(runs) < 2:
         st.text("Two runs over this suite are needed. Import another VLM's answers on the Data page.")
-        return
+        return None
     first, second = _pick_pair(runs)
     try:
         found: list[Comparison] = kept(compare, first, second, of_questions(chosen))
     except AppError as error:
         show_error(error)
-        return
+        return None
     import pandas as pd
 
     st.dataframe(
@@ -126,24 +129,29 @@ def show_comparison(runs: Mapping[str, str], chosen: UnitFilter) -> None:
             "difference": st.column_config.TextColumn("B − A"),
             "interval": st.column_config.TextColumn("95 % interval", help="Whole images resampled"),
             "p": st.column_config.TextColumn("p", help="Exact McNemar test, two-sided, over the units that flip"),
-            "lost": st.column_config.NumberColumn("Only A right"),
-            "won": st.column_config.NumberColumn("Only B right"),
-            "n": st.column_config.NumberColumn("Units in both"),
+            "lost": st.column_config.NumberColumn("Only A right", format="localized"),
+            "won": st.column_config.NumberColumn("Only B right", format="localized"),
+            "n": st.column_config.NumberColumn("Units in both", format="localized"),
         },
     )
     result = found[0].result
     alone = result.only_in_a + result.only_in_b
     if alone:
         st.text(f"{alone:,} units are in one of the two runs only, and are left out.")
+    questions = replace(of_questions(chosen), runs=(first, second), groups=(), origins=())
+    asked = None
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        flips = (("A right, B wrong", first, second, result.a_right_b_wrong), ("B right, A wrong", second, first, result.a_wrong_b_right))
-        for label, right, wrong, count in flips:
-            query = replace(of_questions(chosen), runs=(first, second), right=right, wrong=wrong).to_query()
-            st.page_link(CASE, label=f"{label}: {count:,} cases", query_params=query, disabled=not count)
+        for label, right, wrong, count in (
+            ("A right, B wrong", first, second, result.a_right_b_wrong),
+            ("B right, A wrong", second, first, result.a_wrong_b_right),
+        ):
+            if st.button(f"{label}: {count:,} cases", key=f"flips_{label}", disabled=not count):
+                asked = replace(questions, right=right, wrong=wrong)
         st.html(
             f"<div style='font-size:.88em;opacity:.75'>Complex answers. A is {escape(runs[first])}, B is "
             f"{escape(runs[second])}.</div>"
         )
+    return asked
 
 
 def _pick_pair(runs: Mapping[str, str]) -> tuple[str, str]:
@@ -156,7 +164,12 @@ def _pick_pair(runs: Mapping[str, str]) -> tuple[str, str]:
             state = f"compare_{name}"
             st.session_state[state] = asked if asked in runs else ids[at]
             st.selectbox(
-                f"Run {name.upper()}", ids, key=state, format_func=lambda run: runs.get(run, run), on_change=_write_pair, width=260
+                f"Run {name.upper()}",
+                ids,
+                key=state,
+                format_func=lambda run: runs.get(run, run),
+                on_change=_write_pair,
+                width=260,
             )
             picked.append(st.session_state[state])
     return picked[0], picked[1]
@@ -167,7 +180,7 @@ def _write_pair() -> None:
         st.query_params[name] = st.session_state[f"compare_{name}"]
 
 
-def _table(rows: Sequence[Row], keys: Sequence[str], about: dict[str, list[Any]]) -> Any:
+def _table(rows: Sequence[Row], keys: Sequence[str], about: dict[str, list[Any]], theme: Theme) -> Any:
     """Return a table whose numbers sort as numbers and read as value and interval."""
     import pandas as pd
 
@@ -177,6 +190,8 @@ def _table(rows: Sequence[Row], keys: Sequence[str], about: dict[str, list[Any]]
     for key in keys:
         for at, row in enumerate(rows):
             styler = styler.format(_score_text(row, key), subset=([at], [key]))
+    if "inconsistency" in keys:
+        styler = styler.map(lambda _: f"color: {theme.contradiction_text}", subset=["inconsistency"])
     return styler
 
 
@@ -190,35 +205,40 @@ def _score_text(row: Row, key: str) -> str:
 
 
 def _about(rows: Sequence[Row]) -> dict[str, list[Any]]:
-    groups = [row["vlm_group"] for row in rows]
+    groups = [row["vlm_group"] or "not known" for row in rows]
     return {
         "label": [row.get("label") if row.get("run_id") is not None else row.get("vlm") for row in rows],
         "origin": [ORIGIN_GLYPHS[Origin(row["origin"])] for row in rows],
-        "group": ["not known" if group is None else GROUP_LABELS.get(group, group.replace("_", " ")) for group in groups],
+        "group": [GROUP_LABELS.get(group, group.replace("_", " ")) for group in groups],
     }
 
 
 def _config(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, Any]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     config: dict[str, Any] = {
-        "label": text("VLM", pinned=True, width=165),
+        "label": text("VLM", pinned=True, width=150),
         "origin": text("Origin", width=105),
         "group": text("Group", width=140),
-        "n": number("n", help="Units; for printed rows questions, as printed", width=65),
+        "n": number("n", help="Units; for printed rows questions, as printed", width=68, format="localized"),
         "n_runs": number("Runs", width=55),
-        "questions": number("Questions", width=85),
+        "questions": number("Questions", width=85, format="localized"),
     }
     for key in keys:
-        config[key] = number(f"{METRICS[key].label}, %", help=metric_help(key, rows), width=126)
+        config[key] = number(f"{_short_label(key)}, %", help=metric_help(key, rows), width=122)
     return config
+
+
+def _short_label(key: str) -> str:
+    return METRICS[key].label.removesuffix(" accuracy").removesuffix(" answers")
 
 
 def _n(row: Row) -> int | None:
     return row["n_units"] if row["run_id"] is not None else row.get("n_printed")
 
 
-def _height(n_rows: int) -> int:
-    return 38 + 35 * min(n_rows, 14)
+def _height(n_rows: int) -> int | Literal["content"]:
+    """Return a height that shows all rows, up to about a screen."""
+    return "content" if n_rows <= 15 else 530
 
 
 def _interval(low: float | None, high: float | None) -> str:

@@ -44,7 +44,7 @@ def open_series(row: Mapping[str, Any], chosen: UnitFilter, what: str, level: in
     """Open what lies behind a number of a series.
 
     Args:
-        row: The series' row of `SeriesTables.series`.
+        row: The series' row of `series_table`.
         chosen: The page's filter.
         what: Key of a metric or an outcome.
         level: Complexity of the point, where it has one.

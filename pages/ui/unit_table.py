@@ -2,7 +2,6 @@
 
 __all__ = ["show_units"]
 
-from collections.abc import Mapping
 from math import ceil
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -10,6 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from backend.endoca.outcomes import Outcome
+from backend.figures.style import theme_of
 from backend.store.filters import UnitFilter
 from backend.store.queries import unit_answers, unit_count, unit_page
 from pages.ui.clicks import clickable_table
@@ -35,43 +35,45 @@ def show_units(chosen: UnitFilter, *, key: str, height: int | None = None) -> No
     if not total:
         st.text("No case fits these filters. Take one of them away, or clear them all.")
         return
-    page = _choose_page(total, chosen, key)
+    page = _page_of(total, chosen, key)
+    first = page * PAGE_SIZE + 1
+    st.caption(f"{first:,}–{min(total, page * PAGE_SIZE + PAGE_SIZE):,} of {total:,}. A click on a row opens the case.")
     units = unit_page(the_store(), chosen, offset=page * PAGE_SIZE, limit=PAGE_SIZE)
     columns = _columns(units, chosen)
     clicked = clickable_table(
-        columns,
+        _colored(columns),
         key=f"{key}_table",
         column_config=_config(columns),
-        row_height=52 if "image" in columns else 35,
-        height=height or min(520, 38 + (52 if "image" in columns else 35) * len(units)),
+        row_height=52 if "image" in columns else 34,
+        height=height or ("content" if len(units) <= 9 else 520),
         placeholder="–",
     )
+    _show_paging(page, ceil(total / PAGE_SIZE), key)
     if clicked is not None:
         st.switch_page(CASE, query_params=case_query(str(units["unit_id"].iloc[clicked[0]]), chosen))
 
 
-def _choose_page(total: int, chosen: UnitFilter, key: str) -> int:
-    """Draw the row above the table; return the page shown, from 0. Another filter begins at 0."""
-    n_pages = ceil(total / PAGE_SIZE)
-    state, seen = f"{key}_page", f"{key}_of"
-    if st.session_state.get(seen) != chosen:
-        st.session_state[seen], st.session_state[state] = chosen, 0
-    page = min(int(st.session_state[state]), n_pages - 1)
-    first = page * PAGE_SIZE + 1
+def _page_of(total: int, chosen: UnitFilter, key: str) -> int:
+    """Return the page shown, from 0. Another filter begins at 0."""
+    if st.session_state.get(f"{key}_of") != chosen:
+        st.session_state[f"{key}_of"], st.session_state[f"{key}_page"] = chosen, 0
+    return min(int(st.session_state[f"{key}_page"]), ceil(total / PAGE_SIZE) - 1)
+
+
+def _show_paging(page: int, n_pages: int, key: str) -> None:
+    if n_pages == 1:
+        return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.text(f"{first:,}–{min(total, first + PAGE_SIZE - 1):,} of {total:,}. A click on a row opens the case.")
-        if n_pages > 1:
-            st.space("stretch")
-            for label, target in (("Earlier", page - 1), ("Later", page + 1)):
-                st.button(
-                    label,
-                    key=f"{key}_{label}",
-                    type="tertiary",
-                    disabled=not 0 <= target < n_pages,
-                    on_click=_set_page,
-                    args=(state, target),
-                )
-    return page
+        st.caption(f"Page {page + 1:,} of {n_pages:,}", width="content")
+        for label, target in (("First", 0), ("Earlier", page - 1), ("Later", page + 1)):
+            st.button(
+                label,
+                key=f"{key}_{label}",
+                type="tertiary",
+                disabled=target == page or not 0 <= target < n_pages,
+                on_click=_set_page,
+                args=(f"{key}_page", target),
+            )
 
 
 def _set_page(state: str, target: int) -> None:
@@ -80,6 +82,8 @@ def _set_page(state: str, target: int) -> None:
 
 def _columns(units: "pd.DataFrame", chosen: UnitFilter) -> "pd.DataFrame":
     """Return what the table shows, in its order."""
+    import pandas as pd
+
     shown: dict[str, Any] = {}
     if units["image_at_hand"].any():
         at_hand = zip(units["image_id"], units["image_at_hand"], strict=True)
@@ -94,6 +98,8 @@ def _columns(units: "pd.DataFrame", chosen: UnitFilter) -> "pd.DataFrame":
         pairs = zip(answers["n_atoms_correct"], answers["n_atoms"], strict=True)
         shown["parts"] = [None if part != part else f"{int(part)} of {int(parts)}" for part, parts in pairs]
         shown["outcome"] = [Outcome(o).plain if isinstance(o, str) else None for o in answers["outcome"]]
+    elif chosen.outcomes or chosen.part_wrong:
+        shown["fitting"] = units["n_runs"]
     else:
         counts = zip(units["n_right"], units["n_runs"], strict=True)
         shown["right"] = [f"{right} of {runs}" for right, runs in counts]
@@ -103,9 +109,15 @@ def _columns(units: "pd.DataFrame", chosen: UnitFilter) -> "pd.DataFrame":
     if not chosen.suite:
         shown["suite"] = units["suite"]
     shown["link"] = [f"/case?{urlencode(case_query(unit, chosen))}" for unit in units["unit_id"]]
-    import pandas as pd
-
     return pd.DataFrame(shown)
+
+
+def _colored(columns: "pd.DataFrame") -> Any:
+    """Return the table with the contradiction in orange, where it has a column of outcomes."""
+    if "outcome" not in columns:
+        return columns
+    ink = f"color: {theme_of(st.context.theme.type).contradiction_text}; font-weight: 600"
+    return columns.style.map(lambda words: ink if words == Outcome.INCONSISTENT.plain else "", subset=["outcome"])
 
 
 def _config(columns: "pd.DataFrame") -> dict[str, Any]:
@@ -118,6 +130,7 @@ def _config(columns: "pd.DataFrame") -> dict[str, Any]:
         "answer": text("Answer", width=220),
         "parts": text("Parts right", width=80),
         "outcome": text("Outcome", width=190),
+        "fitting": number("VLMs", width=65, help="So many of the chosen runs answered it as the filter says"),
         "right": text("VLMs right", width=80, help="Complex answer right, of the chosen VLMs' runs"),
         "contradictions": number("Right on a wrong part", width=140, help="So many chosen runs contradict themselves"),
         "complexity": number("Parts", width=55, help="Complexity: the number of atomic questions"),
@@ -125,4 +138,4 @@ def _config(columns: "pd.DataFrame") -> dict[str, Any]:
         "suite": text("Suite", width=90),
         "link": st.column_config.LinkColumn("Link", display_text="new tab", width=70),
     }
-    return {name: known[name] for name in columns}
+    return {name: config for name, config in known.items() if name in columns}

@@ -31,8 +31,18 @@ def case(store_file: Path) -> Iterator[Case]:
 
 @pytest.fixture
 def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    """The app, acknowledged, about to open the case page."""
+    """The app over the small store, acknowledged, about to open the case page."""
     monkeypatch.setenv("PARALLAX_STORE", str(store_file))
+    yield from acknowledged_app(root)
+
+
+@pytest.fixture
+def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
+    yield from acknowledged_app(root)
+
+
+def acknowledged_app(root: Path) -> Iterator[AppTest]:
     the_store.clear()
     app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=20)
     app.session_state["acknowledged"] = True
@@ -148,12 +158,12 @@ def test_the_list_says_where_the_case_stands_and_leads_on(page: AppTest) -> None
     assert "List: suite drawn." in html_of(app)
 
     app.button(key="next").click().run()
-    assert app.query_params["unit"] == ["drawn:33"]
-    assert app.query_params["suite"] == ["drawn"]
+    assert app.query_params["unit"] == "drawn:33"
+    assert app.query_params["suite"] == "drawn"
     assert app.button(key="next").disabled
     app.button(key="previous").click().run()
     app.button(key="previous").click().run()
-    assert app.query_params["unit"] == ["drawn:11"]
+    assert app.query_params["unit"] == "drawn:11"
     assert app.button(key="previous").disabled
 
 
@@ -175,7 +185,7 @@ def test_an_unknown_case_is_said_calmly_with_a_next_step(page: AppTest) -> None:
     assert "There is no case &#x27;&lt;b&gt;nowhere&lt;/b&gt;&#x27; in this store." in html_of(app)
     app.button[-1].click().run()
     assert "unit" not in app.query_params
-    assert app.query_params["suite"] == ["drawn"]
+    assert app.query_params["suite"] == "drawn"
 
 
 def test_without_a_case_the_page_lists_what_can_be_chosen(page: AppTest) -> None:
@@ -183,3 +193,8 @@ def test_without_a_case_the_page_lists_what_can_be_chosen(page: AppTest) -> None
     assert "Choose one." in app.text[0].value
     assert "List: complexity 1." in html_of(app)
     assert list(app.dataframe[0].value["source_id"]) == ["11"]
+
+
+def test_an_empty_store_says_where_cases_come_from(page_of_empty_store: AppTest) -> None:
+    app = opened(page_of_empty_store)
+    assert app.text[0].value.endswith("There is none in the store yet.")

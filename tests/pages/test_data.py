@@ -332,10 +332,10 @@ def test_old_scores_are_offered_to_be_made_anew(filled: Store) -> None:
 
 
 def test_the_blind_baseline_needs_two_suites(filled: Store, tmp_path: Path) -> None:
-    assert "import a second manifest first" in words(data_page())
+    assert "import a second manifest first" in words(data_page(bring="Blind baseline"))
     other = [{**line, "img_id": f"other-{line['img_id']}"} for line in manifest_lines()]
     import_endoca(filled, [SourceFile.at(write_jsonl(tmp_path / "other.jsonl", other))])
-    app = data_page()
+    app = data_page(bring="Blind baseline")
     app.selectbox(key="blind_learn").set_value("other")
     app.selectbox(key="blind_answer").set_value("small")
     press(app, "blind_run")
@@ -345,7 +345,7 @@ def test_the_blind_baseline_needs_two_suites(filled: Store, tmp_path: Path) -> N
 def test_the_blind_baseline_does_not_learn_from_the_test(filled: Store, tmp_path: Path) -> None:
     other = [{**line, "img_id": f"other-{line['img_id']}"} for line in manifest_lines()]
     import_endoca(filled, [SourceFile.at(write_jsonl(tmp_path / "other.jsonl", other))])
-    app = data_page()
+    app = data_page(bring="Blind baseline")
     app.selectbox(key="blind_learn").set_value("small")
     app.selectbox(key="blind_answer").set_value("small")
     press(app, "blind_run")
@@ -357,7 +357,7 @@ def test_images_are_attached_from_a_registered_folder(filled: Store, tmp_path: P
 
     (tmp_path / "frames").mkdir()
     Image.new("RGB", (40, 30), "#803020").save(tmp_path / "frames" / "frame-a.jpg")
-    app = data_page()
+    app = data_page(bring="Images")
     app.text_input(key="images_path").set_value("frames").run()
     press(app, "images_attach")
     assert filled.value("SELECT count(path) FROM images") == 1
@@ -371,7 +371,7 @@ def test_a_suite_is_built_from_kvasir_vqa_files(store: Store, tmp_path: Path) ->
     original = json.dumps([{"q": "Is there text?", "a": "no"}]).replace('"', '""')
     row = f'img1,1,Is any text visible?,No text is visible.,"{original}","[""text_presence""]"\n'
     (tmp_path / "x1-test.csv").write_text(header + row)
-    app = data_page()
+    app = data_page(bring="Kvasir-VQA suites")
     for form, file in (("vqa", "vqa.csv"), ("x1", "x1-test.csv")):
         app.button_group(key=f"{form}_0_source").set_value("Path on this computer").run()
         app.text_area(key=f"{form}_0_paths").set_value(file).run()

@@ -18,16 +18,33 @@ from backend.endoca.scoring.statements import statements_of
 Parts = tuple[str | None, ...]
 """One text for each atom; None where the answer gives none."""
 
-_ANSWER_KEYS = ("final_answer", "final answer", "answer", "response", "prediction", "output", "result", "value", "text_answer")
+_ANSWER_KEYS = (
+    "final_answer",
+    "final answer",
+    "answer",
+    "response",
+    "prediction",
+    "output",
+    "result",
+    "value",
+    "text_answer",
+)
 _NOTE_KEYS = re.compile(r"reason|explan|confiden|rationale|thought|note|comment|justif|question|evidence|certainty")
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3}
 _ORDINAL_KEY = re.compile(r"(?:q|a|part|question|answer|atomic|item)?[ _]?(\d)(?:st|nd|rd|th)?")
-_NUMBERED = re.compile(r"(?:\A|\s)\(?(?:\d{1,2}|[a-h])[.)]\s+")
+_NUMBERED = re.compile(r"(?:\A|\s)\(?(?:\d{1,2}|[a-h])[.)]\s+", re.I)
+_LONGEST_ITEM = 60
+"""Characters; items longer than that are sentences."""
 _BULLET = re.compile(r"\A[\s>]*(?:[-*+]\s+|\(?(?:\d{1,2}|[a-h])[.):]\s+)?")
 _KEY_VALUE = re.compile(r"\A([A-Za-z][A-Za-z0-9 _/'()-]{0,60}?)\s*(?::|=|\s-\s|->)\s*(\S.*)\Z", re.S)
 _PIECES = re.compile(r"\n+|;\s*|\|\s*|(?<=[a-z0-9])\.\s+(?=[A-Z][\w ]{0,40}:)|,\s*(?=[A-Za-z][\w /]{0,40}:\s)")
 _SEPARATORS = (re.compile(r"\n+"), re.compile(r"\s*;\s*"), re.compile(r"\s*\|\s*"))
-_WEAK_SEPARATORS = (re.compile(r"\s*,\s*(?:and\s+)?"), re.compile(r"\s*/\s*"), re.compile(r"(?<=[\w)])\.\s+"), re.compile(r"(?<=\d)\s+and\s+(?=\d)"))
+_WEAK_SEPARATORS = (
+    re.compile(r"\s*,\s*(?:and\s+)?", re.I),
+    re.compile(r"\s*/\s*"),
+    re.compile(r"(?<=[\w)])\.\s+"),
+    re.compile(r"(?<=\d)\s+and\s+(?=\d)", re.I),
+)
 _QUESTION_ANSWER = re.compile(r"([^?]*)\?\s*([^?]*?)(?=(?:\A|[.\n;])[^.?\n;]*\?|\Z)", re.S)
 
 
@@ -80,7 +97,7 @@ def _from_json(value: object, parts: QuestionParts, classes: tuple[str, ...]) ->
         if keyed:
             return keyed
         return "\n".join(_flat(v) for v in kept.values())
-    assert isinstance(value, list)  # noqa: S101
+    assert isinstance(value, list)
     if len(value) == len(classes) > 1:
         return _in_order([_flat(v) for v in value], parts.order)
     if len(value) == 1 and isinstance(value[0], dict | list):
@@ -103,9 +120,9 @@ def _is_bare(item: str) -> bool:
     read = statements_of(item.strip())
     if read.polars and not read.mentions:
         return len({value for value, _ in read.polars}) == 1
-    generic = {Topic.TEXT, Topic.BOX}
     return bool(read.mentions) and not any(
-        m.topic in generic or (m.topic and not m.label and m.topic not in (Topic.NOT_APPLICABLE, Topic.NORMAL))
+        m.topic in (Topic.TEXT, Topic.BOX)
+        or (m.topic and not m.label and m.topic not in (Topic.NOT_APPLICABLE, Topic.NORMAL))
         or m.topic == Topic.POLYP
         or (m.label and m.negated)
         for m in read.mentions
@@ -114,6 +131,8 @@ def _is_bare(item: str) -> bool:
 
 def _bare_list(text: str, parts: QuestionParts) -> Parts | None:
     count = len(parts.order)
+    if len(text) > _LONGEST_ITEM * count:
+        return None
     numbered = [piece.strip(" \n,;") for piece in _NUMBERED.split(text)]
     candidates = [[piece for piece in numbered if piece]] if _NUMBERED.match(text) else []
     candidates += [[_BULLET.sub("", p, count=1).strip() for p in sep.split(text.strip(" \n.;"))] for sep in _SEPARATORS]

@@ -9,9 +9,9 @@ __all__ = ["read_box", "read_finding", "read_text"]
 from collections.abc import Iterable, Sequence
 
 from backend.endoca.scoring.lexicon import Topic
+from backend.endoca.scoring.mentions import Mention
 from backend.endoca.scoring.reading import Reading, unread, value_of
 from backend.endoca.scoring.records import Rule
-from backend.endoca.scoring.statements import Mention
 
 
 def _decide(thing: str, mentions: Sequence[Mention], partial: Iterable[Mention] = ()) -> Reading:

@@ -4,14 +4,14 @@ Yes/no and numbers are read as in any other statement; labels are compared as no
 as a set of such texts.
 """
 
-__all__ = ["read_free_text", "normalised_label", "normalised_reference"]
+__all__ = ["normalised_label", "normalised_reference", "read_free_text"]
 
 import re
 
 from backend.endoca.scoring.lexicon import Kind
+from backend.endoca.scoring.mentions import NO_COUNT, Statements
 from backend.endoca.scoring.reading import Reading, unread, value_of
 from backend.endoca.scoring.records import Rule
-from backend.endoca.scoring.statements import NO_COUNT, Statements
 from backend.endoca.scoring.words import words_of
 from backend.endoca.vocabulary import QuestionType
 
@@ -51,7 +51,11 @@ def read_free_text(kind: QuestionType, text: str, read: Statements) -> Reading:
         stated = polars | {not m.negated for m in mentions[:1]}
         if not stated:
             denied = any(w.kind in (Kind.NOT, Kind.NO, Kind.LACK, Kind.ABSENT) for w in words_of(text))
-            return value_of("no", Rule.FREE_TEXT, "denies it") if denied else unread(Rule.UNANSWERED, "says neither yes nor no")
+            return (
+                value_of("no", Rule.FREE_TEXT, "denies it")
+                if denied
+                else unread(Rule.UNANSWERED, "says neither yes nor no")
+            )
         if len(stated) > 1 or len({m.negated for m in mentions if m.topic == mentions[0].topic}) > 1:
             return unread(Rule.CONTRADICTION, "says both yes and no")
         yes = stated.pop()

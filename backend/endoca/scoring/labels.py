@@ -10,9 +10,9 @@ __all__ = ["read_colors", "read_labels"]
 from collections.abc import Sequence
 
 from backend.endoca.scoring.lexicon import Topic
+from backend.endoca.scoring.mentions import Mention
 from backend.endoca.scoring.reading import Reading, unread, value_of
 from backend.endoca.scoring.records import Rule
-from backend.endoca.scoring.statements import Mention
 from backend.endoca.vocabulary import BY_NAME
 
 _TOPICS = {
@@ -62,7 +62,13 @@ def read_labels(question_class: str, mentions: Sequence[Mention]) -> Reading:
     if general_denied:
         if any(not m.hedged and not m.subjects for m in general_stated) and not all(m.other for m in general_stated):
             return unread(Rule.CONTRADICTION, f"says that there are {many} and that there are none")
-        return value_of(nothing, Rule.NEGATION, f"states that there is no {one if question_class != 'polyp_type' else 'polyp'}")
+        return value_of(
+            nothing, Rule.NEGATION, f"states that there is no {one if question_class != 'polyp_type' else 'polyp'}"
+        )
+    if question_class == "abnormality_presence" and any(m.topic == Topic.NORMAL and not m.hedged for m in mentions):
+        normal = not any(m.topic == Topic.NORMAL and m.negated for m in mentions)
+        if normal and not general_stated:
+            return value_of(nothing, Rule.STATEMENT, "states that the image is normal")
     if general_stated or named:
         return unread(Rule.NOT_NAMED, f"does not name the {one}")
     if any(m.hedged for m in about):
@@ -78,9 +84,12 @@ def read_colors(question_class: str, mentions: Sequence[Mention]) -> Reading:
     for mention in mentions:
         if mention.topic == Topic.COLOR and not mention.negated:
             topics = {s.topic for s in mention.subjects if not s.negated}
-            if not topics or topics & own or not topics & {
-                Topic.BOX, Topic.TEXT, Topic.INSTRUMENT, Topic.LANDMARK, Topic.FINDING, Topic.POLYP, Topic.DISEASE
-            }:
+            if (
+                not topics
+                or topics & own
+                or not topics
+                & {Topic.BOX, Topic.TEXT, Topic.INSTRUMENT, Topic.LANDMARK, Topic.FINDING, Topic.POLYP, Topic.DISEASE}
+            ):
                 found.append(mention)
     if any(m.hedged for m in found):
         return unread(Rule.HEDGE, "names the colour only with a hedge")
@@ -90,9 +99,14 @@ def read_colors(question_class: str, mentions: Sequence[Mention]) -> Reading:
         return _label_set({m.label for m in found}, "colour")
     thing = "landmark" if of_landmark else "abnormality"
     denied = [
-        m for m in mentions
-        if m.topic in ({Topic.LANDMARK} if of_landmark else {Topic.FINDING}) and m.negated and not m.excepted
-        and not m.hedged and not m.other and not (m.label and of_landmark)
+        m
+        for m in mentions
+        if m.topic in ({Topic.LANDMARK} if of_landmark else {Topic.FINDING})
+        and m.negated
+        and not m.excepted
+        and not m.hedged
+        and not m.other
+        and not (m.label and of_landmark)
     ]
     if denied:
         return value_of("none", Rule.NEGATION, f"states that there is no {thing}")

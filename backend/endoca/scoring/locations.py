@@ -10,9 +10,9 @@ __all__ = ["read_location"]
 from collections.abc import Sequence
 
 from backend.endoca.scoring.lexicon import ALL_CELLS, Topic
+from backend.endoca.scoring.mentions import Mention, denied_in_part
 from backend.endoca.scoring.reading import Reading, unread, value_of
 from backend.endoca.scoring.records import Rule
-from backend.endoca.scoring.statements import Mention
 from backend.endoca.vocabulary import CELLS
 
 _OWN = {
@@ -78,9 +78,16 @@ def read_location(question_class: str, mentions: Sequence[Mention], *, only_loca
     denied = [
         m
         for m in mentions
-        if m.topic in _DENIED[question_class] and m.negated and not m.excepted and not m.hedged and not m.other and not m.label
+        if m.topic in _DENIED[question_class]
+        and m.negated
+        and not m.excepted
+        and not m.hedged
+        and not m.other
+        and not m.label
     ]
     stated = [m for m in mentions if m.topic in own - {Topic.PLACE} and not m.negated and not m.other]
+    if found:
+        denied = [m for m in denied if not denied_in_part(m, mentions)]
     if found and denied:
         return unread(Rule.CONTRADICTION, f"says that there is no {thing} and gives its place")
     if found:

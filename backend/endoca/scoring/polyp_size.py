@@ -5,10 +5,10 @@ __all__ = ["read_polyp_size"]
 from collections.abc import Sequence
 
 from backend.endoca.scoring.lexicon import Topic
+from backend.endoca.scoring.mentions import Mention
 from backend.endoca.scoring.reading import Reading, unread, value_of
 from backend.endoca.scoring.records import Rule
 from backend.endoca.scoring.sizes import UNREADABLE, bare_size_bins
-from backend.endoca.scoring.statements import Mention
 
 
 def read_polyp_size(mentions: Sequence[Mention], text: str) -> Reading:

@@ -38,7 +38,9 @@ _CUES = {
     "color": re.compile(r"colou?r|hue|pigment"),
     "size": re.compile(r"\bsizes?\b|large|big|diameter|measure|dimension"),
     "type": re.compile(r"\btypes?\b|kind|classif|paris|morpholog"),
-    "procedure": re.compile(r"procedure|examination|endoscop|technique|performed|obtained|imaging|modality|captured|taken"),
+    "procedure": re.compile(
+        r"procedure|examination|endoscop|technique|performed|obtained|imaging|modality|captured|taken"
+    ),
 }
 _NEEDS = {
     "text_presence": (("text",), ()),
@@ -60,8 +62,12 @@ _NEEDS = {
     "polyp_type": (("polyp", "type"), ("type", "polyp")),
     "procedure_type": (("procedure", "type"), ("procedure",)),
 }
-_REMAINING = re.compile(r"residual|remain|retained|left\b|persist|remnant|still|unremoved|incomplete|not (?:been )?(?:\w+ )?remov")
-_RELEVANCE = re.compile(r"relevan|applicab|pertinen|required|necessary|indicated\b|consideration|needed|warranted|concern|applies")
+_REMAINING = re.compile(
+    r"residual|remain|retained|left\b|persist|remnant|still|unremoved|incomplete|not (?:been )?(?:\w+ )?remov"
+)
+_RELEVANCE = re.compile(
+    r"relevan|applicab|pertinen|required|necessary|indicated\b|consideration|needed|warranted|concern|applies"
+)
 _REMOVING = re.compile(r"remov|excis|resect|polypectom|eradicat|accounted|cleared|addressed|treated|taken out")
 _EVIDENCE = re.compile(r"evidence|indication|sign|any\b.*(?:remov|resect|excis|polypectom)|prior|previous|documented")
 _DENYING = re.compile(r"\b(?:free (?:of|from)|without|absence|lack\w*|no|devoid|clear of|absent)\b")

@@ -12,9 +12,9 @@ __all__ = ["read_removal_status"]
 from collections.abc import Sequence
 
 from backend.endoca.scoring.lexicon import Topic
+from backend.endoca.scoring.mentions import NO_COUNT, Mention
 from backend.endoca.scoring.reading import Reading, unread
 from backend.endoca.scoring.records import Rule
-from backend.endoca.scoring.statements import NO_COUNT, Mention
 
 _YES, _NO, _NA = "yes", "no", "not_applicable"
 _SPOKEN = frozenset({Topic.REMOVED, Topic.REMAINS, Topic.INCOMPLETE, Topic.NOT_APPLICABLE})
@@ -40,8 +40,11 @@ def _admitted(mention: Mention, clause: Sequence[Mention]) -> frozenset[str] | N
         if mention.negated and mention.label and Topic.ALL not in topics:
             return frozenset({_NA})
         if mention.negated:
-            no_polyps = any(m.topic == Topic.POLYP and m.negated for m in clause)
+            no_polyps = any(m.topic == Topic.POLYP and m.negated and not m.definite for m in clause)
             return frozenset({_NO, _NA}) if no_polyps else frozenset({_NO})
+        total = max((m.number or 0 for m in clause if m.topic == Topic.POLYP), default=0)
+        if mention.number is not None and mention.number < total:
+            return frozenset({_NO})
         partly = any(
             (m.topic == Topic.POLYP and m.number == NO_COUNT and not m.negated) or m.topic == Topic.SOME for m in clause
         )
@@ -75,7 +78,11 @@ def read_removal_status(mentions: Sequence[Mention]) -> Reading:
         if denied and _NA in values:
             values = frozenset({_NA})
         only_residual = all(m.topic in (Topic.REMAINS, Topic.ALL) for m in spoken)
-        if only_residual and values == {_YES, _NA} and any(_plainly_seen(m) for m in polyps if m.clause not in speaking):
+        if (
+            only_residual
+            and values == {_YES, _NA}
+            and any(_plainly_seen(m) for m in polyps if m.clause not in speaking)
+        ):
             values = frozenset({_NO})
         if not values:
             return unread(Rule.CONTRADICTION, "says two things about the removal that exclude each other")

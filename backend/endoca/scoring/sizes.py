@@ -4,18 +4,40 @@ A size inside a bin is that bin; a range that is made of whole bins is those bin
 bin's border ("8 to 12 mm", "up to 15 mm") names none.
 """
 
-__all__ = ["UNREADABLE", "bare_size_bins", "replace_sizes"]
+__all__ = ["SIZE_MARK", "UNREADABLE", "bare_size_bins", "replace_sizes"]
 
 import re
 
+SIZE_MARK = "\x1f"
+"""Stands for a measure while the text is cut into words."""
 UNREADABLE = "?"
 """Label of a measure that fits no set of bins."""
 
 _BINS = (("<5mm", 0.0, 5.0), ("5-10mm", 5.0, 10.0), ("11-20mm", 11.0, 20.0), (">20mm", 20.0, float("inf")))
 _NUMBER_WORDS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
-    "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "half a": 0.5,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+    "twelve": 12,
+    "thirteen": 13,
+    "fourteen": 14,
+    "fifteen": 15,
+    "sixteen": 16,
+    "seventeen": 17,
+    "eighteen": 18,
+    "nineteen": 19,
+    "twenty": 20,
+    "thirty": 30,
+    "forty": 40,
+    "half a": 0.5,
 }
 _NUMBER = r"(?:\d+(?:\.\d+)?|" + "|".join(_NUMBER_WORDS) + ")"
 _UNIT = r"(?:mm|millimet(?:er|re)s?|cm|centimet(?:er|re)s?)\b"
@@ -25,7 +47,7 @@ _LOOSE = r"(?:up to|at least|at most|no more than|no less than)"
 _MEASURE = re.compile(
     rf"(?:(?P<less>{_LESS})|(?P<more>{_MORE})|(?P<loose>{_LOOSE}))?\s*\b(?P<low>{_NUMBER})"
     rf"(?:\s?-?\s?(?P<lowunit>{_UNIT}))?"
-    rf"(?:\s*(?:-|to|and|x|by)\s*(?P<high>{_NUMBER}))?[\s-]*(?P<unit>{_UNIT})?",
+    rf"(?:\s*(?:-|to|x|by|(?(lowunit)(?!)|and))\s*(?P<high>{_NUMBER}))?[\s-]*(?P<unit>{_UNIT})?",
 )
 _DISTANCE = re.compile(r"\s*(?:in\s+)?(?:from|proximal|distal|away|depth|mark\b)")
 
@@ -66,7 +88,7 @@ def _label(match: re.Match[str]) -> str:
 
 
 def replace_sizes(text: str) -> tuple[str, list[str]]:
-    """Replace each measure of a lower-case text by the word ``sizemark``.
+    """Replace each measure of a lower-case text by `SIZE_MARK`.
 
     Returns:
         The text, and the labels of its marks in order. A distance ("20 cm from the anal verge") is removed
@@ -82,12 +104,12 @@ def replace_sizes(text: str) -> tuple[str, list[str]]:
         if _DISTANCE.match(text, match.end()):
             return " distance "
         labels.append(_label(match))
-        return " sizemark "
+        return f" {SIZE_MARK} "
 
     return _MEASURE.sub(mark, text), labels
 
 
 def bare_size_bins(text: str) -> str | None:
     """Read a bare answer without a unit ("5-10", ">20") as millimetres; None where it is no number."""
-    match = _MEASURE.fullmatch(text.strip().lower().rstrip("."))
+    match = _MEASURE.fullmatch(text.strip().lower().rstrip(".! "))
     return _label(match) if match else None

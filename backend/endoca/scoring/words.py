@@ -5,16 +5,18 @@ Sizes ("5 to 10 mm") become one word with their bins. Hyphens between letters ar
 "upper-left" and "upper left" are one.
 """
 
-__all__ = ["Word", "words_of"]
+__all__ = ["RANGE_MARK", "Word", "words_of"]
 
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from backend.endoca.scoring.lexicon import Kind, Tag, Topic, lookup_tables
-from backend.endoca.scoring.sizes import replace_sizes
+from backend.endoca.scoring.grammar_words import GRAMMAR_WORDS
+from backend.endoca.scoring.lexicon import Kind, Tag, Topic, phrase_table
+from backend.endoca.scoring.sizes import SIZE_MARK, replace_sizes
+from backend.endoca.scoring.thing_words import THING_WORDS
 
-_WORDS, _PHRASES = lookup_tables()
+_WORDS, _PHRASES = phrase_table([*GRAMMAR_WORDS, *THING_WORDS])
 
 _QUOTED = re.compile(r'"[^"\n]{1,80}"')
 _CODE = re.compile(
@@ -24,8 +26,10 @@ _CODE = re.compile(
 _JOINING_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])|(?<=\d)-(?=i)|(?<=[a-z])-(?=\d)")
 _RANGE_HYPHEN = re.compile(r"(?<=\d)\s?-\s?(?=\d)")
 _LIST_MARK = re.compile(r"(?:\A|(?<=\n))[ \t]*(?:[-*+]|\(?\d{1,2}[.)]|\(?[a-h]\))[ \t]+")
-_TOKEN = re.compile(r"n/a\b|w/o\b|\d+(?:\.\d+)?|[a-z]+(?:'[a-z]+)?|[.;:!?,()\[\]/&<>=+~|\n-]")
+_TOKEN = re.compile(r"n/a\b|w/o\b|\d+(?:\.\d+)?|[a-z]+(?:'[a-z]+)?|[.;:!?,()\[\]/&<>=+~|\n\x1e\x1f-]")
 
+RANGE_MARK = "\x1e"
+"""Stands for the hyphen of "1-2" while the text is cut into words."""
 _MARKS = {
     ".": Kind.END,
     "!": Kind.END,
@@ -47,9 +51,16 @@ _MARKS = {
     "~": Kind.VAGUE,
     "<": Kind.VAGUE,
     ">": Kind.VAGUE,
+    RANGE_MARK: Kind.VAGUE,
 }
+_AFTER_CLASS_IS = frozenset(
+    {
+        *("polyp", "polyps", "polypoid", "lesion", "lesions", "adenoma", "type", "morphology", "classification"),
+        *("class", "category", "appearance", "and", "with", "or", "is", "in", "has", "was", "present", "noted"),
+        *("identified", "observed", "seen", "detected", "located", "visible"),
+    }
+)
 _UNKNOWN = Tag(Kind.UNKNOWN)
-_RANGE = Tag(Kind.VAGUE, label="range")
 
 
 class Word(NamedTuple):
@@ -86,7 +97,7 @@ def _tagged(word: str) -> Word:
 @lru_cache(maxsize=8192)
 def words_of(text: str) -> tuple[Word, ...]:
     """Return the words of a plain answer (see `backend.domain.text.plain_answer`)."""
-    text = text.lower()
+    text = text.lower().replace(SIZE_MARK, " ").replace(RANGE_MARK, " ")
     if '"' in text:
         text = _QUOTED.sub(" quotation ", text)
     if "e.g." in text or "i.e." in text:
@@ -96,38 +107,38 @@ def words_of(text: str) -> tuple[Word, ...]:
         text = _CODE.sub(" code ", text)
     if "-" in text:
         text = _LIST_MARK.sub("", text)
-        text = _RANGE_HYPHEN.sub(" range ", _JOINING_HYPHEN.sub(" ", text))
+        text = _RANGE_HYPHEN.sub(RANGE_MARK, _JOINING_HYPHEN.sub(" ", text))
     elif "\n" in text or ")" in text or ". " in text:
         text = _LIST_MARK.sub("", text)
     tokens = _TOKEN.findall(text)
     found: list[Word] = []
-    i, n = 0, len(tokens)
-    while i < n:
-        token = tokens[i]
-        for words, tag in _PHRASES.get(token, ()):
-            size = len(words)
-            if i + size <= n and tuple(tokens[i : i + size]) == words:
-                if tag.label == "paris is" and words[-1] == "is" and not _is_label_is(tokens, i + size):
-                    continue
-                found.append(Word(*tag, " ".join(words)))
-                i += size
-                break
-        else:
+    i = 0
+    while i < len(tokens):
+        phrase = _phrase_at(tokens, i)
+        if phrase:
+            found.append(phrase[0])
+            i += phrase[1]
+        elif tokens[i] == SIZE_MARK:
+            found.append(Word(Kind.THING, Topic.SIZE, sizes.pop(0), False, 0, "size"))
             i += 1
-            if token == "range":
-                found.append(Word(*_RANGE, token))
-            elif token == "sizemark":
-                found.append(Word(Kind.THING, Topic.SIZE, sizes.pop(0), False, 0, token))
-            else:
-                found.append(_tagged(token))
+        else:
+            found.append(_tagged(tokens[i]))
+            i += 1
     return tuple(found)
 
 
-def _is_label_is(tokens: list[str], after: int) -> bool:
-    """Tell whether "Paris … is" names class Is; before a further word it is mostly the verb."""
+def _phrase_at(tokens: list[str], i: int) -> tuple[Word, int] | None:
+    """Return the longest known phrase that starts here, and its length in tokens."""
+    for size, phrases in _PHRASES.get(tokens[i], ()):
+        words = tuple(tokens[i : i + size])
+        tag = phrases.get(words)
+        if tag is None or (tag.label == "paris is" and words[-1] == "is" and not _names_class_is(tokens, i + size)):
+            continue
+        return Word(*tag, " ".join(words)), size
+    return None
+
+
+def _names_class_is(tokens: list[str], after: int) -> bool:
+    """Tell whether "Paris … is" names class Is; before most further words it is the verb."""
     following = tokens[after] if after < len(tokens) else "."
-    return not following[0].isalpha() or following in {
-        "polyp", "polyps", "lesion", "lesions", "type", "morphology", "classification", "and", "with", "or",
-        "polypoid", "is", "class", "in", "present", "noted", "identified", "observed", "seen", "detected", "has",
-        "was", "appearance", "category", "adenoma", "located", "visible",
-    }
+    return not following[0].isalpha() or following in _AFTER_CLASS_IS

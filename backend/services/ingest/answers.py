@@ -3,13 +3,13 @@
 __all__ = ["Answer", "put_answers"]
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.records import AnswerStatus, RunKey
 from backend.services.ingest.report import RunReport
 from backend.services.ingest.suites import put_run
 from backend.services.scoring import Memo, score_run
-from backend.store.arrow import arrow_array, arrow_table
+from backend.store.arrow import arrow_table
 from backend.store.store import insert
 
 if TYPE_CHECKING:
@@ -50,22 +50,16 @@ def put_answers(
             print, if any.
         memo: Verdicts already reached; shared by an import of several VLMs.
     """
-    import pyarrow as pa
-
     run_id = key.run_id
     is_new = not cursor.execute("SELECT 1 FROM runs WHERE run_id = ?", [run_id]).fetchall()
-    columns: dict[str, Any] = {
-        "run_id": pa.repeat(run_id, len(answers)),
-        "probe_id": [a.probe_id for a in answers],
-        "answer": [a.answer for a in answers],
-        "error": [a.error for a in answers],
-    }
-    table = arrow_table(columns)
+    table = _answer_table(run_id, answers)
     n_replaced = n_unchanged = 0
     changed_units: list[str] | None = None
     if is_new:
         put_run(cursor, key, vlm_group, source)
     else:
+        if vlm_group is not None:
+            cursor.execute("UPDATE runs SET vlm_group = ? WHERE run_id = ?", [vlm_group, run_id])
         cursor.register("incoming_answers", table)
         same = "o.run_id = n.run_id AND o.probe_id = n.probe_id"
         kinds = cursor.execute(
@@ -76,11 +70,9 @@ def put_answers(
         n_unchanged = len(unchanged)
         n_replaced = sum(1 for probe_id, known, _ in kinds if known and probe_id not in unchanged)
         cursor.unregister("incoming_answers")
-        table = table.filter(arrow_array([a.probe_id not in unchanged for a in answers]))
+        table = _answer_table(run_id, [a for a in answers if a.probe_id not in unchanged])
         changed_units = _units_of(cursor, table)
         cursor.register("incoming_answers", table)
-        if vlm_group is not None:
-            cursor.execute("UPDATE runs SET vlm_group = ? WHERE run_id = ?", [vlm_group, run_id])
         cursor.execute(f"DELETE FROM answers o USING incoming_answers n WHERE {same}")
         cursor.unregister("incoming_answers")
     insert(cursor, "answers", table)
@@ -105,6 +97,17 @@ def put_answers(
         n_failed=counts.get(AnswerStatus.FAILED, 0),
         n_empty=counts.get(AnswerStatus.EMPTY, 0),
         n_unparsed=counts.get(AnswerStatus.UNPARSED, 0),
+    )
+
+
+def _answer_table(run_id: str, answers: Sequence[Answer]) -> "pa.Table":
+    return arrow_table(
+        {
+            "run_id": [run_id] * len(answers),
+            "probe_id": [a.probe_id for a in answers],
+            "answer": [a.answer for a in answers],
+            "error": [a.error for a in answers],
+        }
     )
 
 

@@ -87,7 +87,9 @@ def import_endoca(
     lines = _read(files, suite, outcome, report)
     with store.write() as cursor:
         for name, questions in lines.questions.items():
+            report(f"writing suite {name}", 0, None)
             _put_questions(cursor, name, questions, outcome, extend=suite is not None)
+        report("matching answers to questions", 0, None)
         answers = _find_probes(cursor, lines.predictions, suite, outcome)
         if outcome.bad_lines and not lenient:
             outcome.bad_lines.sort(key=lambda line: (line.file, line.number))
