@@ -14,7 +14,7 @@ from backend.services.explore import run_names
 from backend.store.queries import unit_count
 from pages.ui.class_table import show_classes
 from pages.ui.clicks import clickable_chart
-from pages.ui.endoca_words import blind_sentence, headline, legend, metric_help, quiet_line, shift_sentence, suite_notes
+from pages.ui.endoca_words import blind_sentence, counted, headline, legend, metric_help, quiet_line, shift_sentence, suite_notes
 from pages.ui.filters import link_choice, link_filter, show_filters, show_sentence
 from pages.ui.links import DATA
 from pages.ui.resources import kept
@@ -46,7 +46,7 @@ facts = kept(endoca_series.suite_facts, chosen.suite)
 
 st.text(headline(rows))
 show_filters(chosen, kept(endoca_series.choices, chosen.suite), suites, runs, names)
-show_sentence(chosen, names, f"{kept(unit_count, chosen):,} units" if facts.n_units else "printed figures only")
+show_sentence(chosen, names, counted(kept(unit_count, chosen)) if facts.n_units else "printed figures only")
 
 if not facts.n_units:
     with st.container(border=True):

@@ -1,6 +1,6 @@
 """Sentences of the EndoCA page, each made from the figures on it; no number is typed in."""
 
-__all__ = ["blind_sentence", "headline", "legend", "metric_help", "quiet_line", "shift_sentence", "suite_notes"]
+__all__ = ["blind_sentence", "counted", "headline", "legend", "metric_help", "quiet_line", "shift_sentence", "suite_notes"]
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -14,6 +14,11 @@ from backend.services.endoca_series import BlindFinding, PrintedShift, SuiteFact
 from pages.ui.tags import origin_tag, vlm_mark
 
 Row = Mapping[str, Any]
+
+
+def counted(units: int) -> str:
+    """Return "1 unit", "412 units"."""
+    return f"{units:,} unit{'' if units == 1 else 's'}"
 
 
 def headline(rows: Sequence[Row]) -> str:
@@ -49,7 +54,8 @@ def blind_sentence(finding: BlindFinding) -> str:
     best = f"{finding.best['label']}, {percent(finding.best['joint_accuracy'])}"
     if finding.beats_all:
         return f"{reached}. Its joint accuracy is above that of every VLM shown (best: {best})."
-    return f"{reached}; the best VLM's joint accuracy is higher ({best})."
+    compared = "the same" if finding.best["joint_accuracy"] == base["joint_accuracy"] else "higher"
+    return f"{reached}; the best VLM's joint accuracy is {compared} ({best})."
 
 
 def suite_notes(facts: SuiteFacts, rows: Sequence[Row]) -> list[str]:

@@ -13,6 +13,7 @@ from backend.endoca.outcomes import Outcome
 from backend.services.endoca_series import of_questions
 from backend.store.filters import UnitFilter
 from backend.store.queries import unit_count
+from pages.ui.endoca_words import counted
 from pages.ui.links import DATA, ENDOCA
 from pages.ui.resources import kept
 from pages.ui.unit_table import show_units
@@ -63,8 +64,7 @@ def show_cases(behind: UnitFilter, names: Mapping[str, str]) -> None:
         behind: Which cases.
         names: What to call a run, by run id.
     """
-    count = kept(unit_count, behind)
-    words = f"{count:,} unit{'s' if count != 1 else ''}"
+    words = counted(kept(unit_count, behind))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.html(f"<div>{escape(behind.sentence(names))}: <strong>{words}</strong></div>", width="stretch")
         if st.button("Keep as filter", type="tertiary", help="Show this list on the page, with a link to copy"):

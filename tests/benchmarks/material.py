@@ -11,30 +11,48 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 N_UNITS, N_IMAGES, SHARE_OF_PAIRS = 12_000, 4_629, 3_736 / 12_000
 """As in EndoCA-Core."""
 
+
+class Wording(NamedTuple):
+    """How one question class is asked and answered."""
+
+    question: str
+    told: dict[str, tuple[str, ...]]
+    """Value of the reference → ways to say it."""
+    asked: tuple[str, ...]
+
+
 WORDINGS = {
-    "text_presence": (
+    "text_presence": Wording(
         "Is there text?",
         {"yes": ("text is visible", "Visible text present"), "no": ("no text is visible", "No visible text")},
         ("is any text visible", "can text be seen"),
     ),
-    "box_artifact_presence": (
+    "box_artifact_presence": Wording(
         "Is there a green/black box artefact?",
         {"yes": ("a green box artifact is present",), "no": ("no box artifact is present", "No green or black box")},
         ("is a box artifact present", "are there green or black box artifacts"),
     ),
-    "polyp_count": (
+    "polyp_count": Wording(
         "How many polyps are in the image?",
-        {"0": ("no polyp is seen", "No polyps identified"), "1": ("one polyp is seen", "A single polyp"), "2": ("two polyps are seen",)},
+        {
+            "0": ("no polyp is seen", "No polyps identified"),
+            "1": ("one polyp is seen", "A single polyp"),
+            "2": ("two polyps are seen",),
+        },
         ("how many polyps are seen", "how many polyps are present"),
     ),
-    "instrument_presence": (
+    "instrument_presence": Wording(
         "Are there any instruments in the image? Check all that are present.",
-        {"none": ("no instrument is present", "No instruments visible"), "tube": ("a tube is present",), "polyp snare": ("a polyp snare is present",)},
+        {
+            "none": ("no instrument is present", "No instruments visible"),
+            "tube": ("a tube is present",),
+            "polyp snare": ("a polyp snare is present",),
+        },
         ("which instruments are present", "what instruments are visible"),
     ),
 }  # fmt: skip
@@ -80,9 +98,11 @@ def _drawn(chance: random.Random) -> Iterator[Line]:
     for sample in range(N_UNITS):
         image = f"image{chance.randrange(N_IMAGES):04d}"
         classes = chance.sample(sorted(WORDINGS), 2 if chance.random() < SHARE_OF_PAIRS else 1)
-        values = [chance.choice(sorted(WORDINGS[name][1])) for name in classes]
-        asked = " and ".join(chance.choice(WORDINGS[name][2]) for name in classes)
-        told = " and ".join(chance.choice(WORDINGS[name][1][value]) for name, value in zip(classes, values, strict=True))
+        values = [chance.choice(sorted(WORDINGS[name].told)) for name in classes]
+        asked = " and ".join(chance.choice(WORDINGS[name].asked) for name in classes)
+        told = " and ".join(
+            chance.choice(WORDINGS[name].told[value]) for name, value in zip(classes, values, strict=True)
+        )
         common = {
             "sample_id": sample,
             "image": f"images/{image}.jpg",
@@ -107,7 +127,7 @@ def _drawn(chance: random.Random) -> Iterator[Line]:
                 "probe_id": f"{sample}::atomic::{index}",
                 "probe_kind": "atomic_direct",
                 "atomic_index": index,
-                "question": WORDINGS[name][0],
+                "question": WORDINGS[name].question,
                 "gold_answer": value,
                 "gold_question_class": name,
                 "gold_parsed": value,

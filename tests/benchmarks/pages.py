@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -96,7 +97,7 @@ def time_queries(store: Store, runs: int) -> None:
 
     def sums_in_pandas() -> object:
         every = outcomes["n_atoms_correct"] == outcomes["n_atoms"]
-        columns = {
+        columns: dict[str, Any] = {
             "n_units": np.ones(len(outcomes), dtype=np.int64),
             "n_atomic": outcomes["n_atoms"],
             "n_complex_correct": outcomes["complex_correct"],
@@ -120,7 +121,11 @@ def time_queries(store: Store, runs: int) -> None:
 
     pairs: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
         ("metrics: sums by run, image", lambda: queries.image_sums(store, core, ["run_id"]), sums_in_pandas),
-        ("heat table: sums by class", lambda: queries.atom_sums(store, core, ["run_id", "question_class"]), atoms_in_pandas),
+        (
+            "heat table: sums by class",
+            lambda: queries.atom_sums(store, core, ["run_id", "question_class"]),
+            atoms_in_pandas,
+        ),
         ("outcome bars", lambda: queries.outcome_counts(store, core), counts_in_pandas),
         (
             "one page of filtered units",

@@ -47,7 +47,7 @@ def everything(store: Store) -> dict[str, list[tuple[Any, ...]]]:
 
 def metrics(store: Store, **chosen: Any) -> dict[str, Any]:
     [row] = endoca_metrics(store, UnitFilter(**chosen)).to_dict("records")
-    return row
+    return {str(name): value for name, value in row.items()}
 
 
 def test_a_manifest_becomes_a_suite_named_after_its_file(store: Store, manifest: Path) -> None:
@@ -63,10 +63,17 @@ def test_answers_that_are_the_references_are_all_right(store: Store, manifest: P
     [run] = report.runs
     assert (run.suite, run.n_answers, run.n_new, run.n_missing) == ("small", N_PROBES, N_PROBES, 0)
     row = metrics(store)
-    assert (row["complex_accuracy"], row["atomic_accuracy"], row["joint_accuracy"], row["inconsistency"]) == (1, 1, 1, 0)
+    assert (row["complex_accuracy"], row["atomic_accuracy"], row["joint_accuracy"], row["inconsistency"]) == (
+        1,
+        1,
+        1,
+        0,
+    )
 
 
-def test_empty_answers_are_all_wrong_and_inconsistency_is_undefined(store: Store, manifest: Path, tmp_path: Path) -> None:
+def test_empty_answers_are_all_wrong_and_inconsistency_is_undefined(
+    store: Store, manifest: Path, tmp_path: Path
+) -> None:
     bring(store, manifest)
     bring(store, write_jsonl(tmp_path / "empty.jsonl", prediction_lines("Silent", lambda _: "")))
     row = metrics(store)
@@ -86,7 +93,9 @@ def test_importing_twice_changes_nothing(store: Store, manifest: Path, tmp_path:
 
 
 def test_several_vlms_may_share_a_file(store: Store, manifest: Path, tmp_path: Path) -> None:
-    lines = [line for pair in zip(prediction_lines("A"), prediction_lines("B", lambda _: "no"), strict=True) for line in pair]
+    lines = [
+        line for pair in zip(prediction_lines("A"), prediction_lines("B", lambda _: "no"), strict=True) for line in pair
+    ]
     report = bring(store, manifest, write_jsonl(tmp_path / "two.jsonl", lines))
     assert sorted((run.vlm, run.n_answers) for run in report.runs) == [("A", N_PROBES), ("B", N_PROBES)]
 
@@ -123,7 +132,7 @@ def test_a_question_without_an_answer_is_wrong_and_counted_as_missing(
     [run] = bring(store, write_jsonl(tmp_path / "p.jsonl", lines)).runs
     assert run.n_missing == 1
     row = metrics(store)
-    assert (row["n_missing"], row["n_atomic_correct"] if "n_atomic_correct" in row else 5) == (1, 5)
+    assert row["n_missing"] == 1
     assert row["atomic_accuracy"] == pytest.approx(5 / 6)
     assert row["joint_accuracy"] == pytest.approx(2 / 3)
 
@@ -155,9 +164,6 @@ def test_short_prediction_lines_are_enough_where_the_manifest_is_stored(
 
 
 def test_csv_and_parquet_hold_the_same_as_json_lines(store: Store, tmp_path: Path) -> None:
-    lines = manifest_lines() + prediction_lines("V")
-    for line in lines[:N_PROBES]:
-        line.pop("gold_parsed", None)
     frame = pd.DataFrame(manifest_lines())
     nested = frame.assign(**{
         column: frame[column].map(lambda value: json.dumps(value) if isinstance(value, list) else "")
@@ -170,7 +176,8 @@ def test_csv_and_parquet_hold_the_same_as_json_lines(store: Store, tmp_path: Pat
         bring(store, tmp_path / name)
     probes = {
         suite: store.rows(
-            "SELECT source_id, role, position, question, reference, question_class FROM probes WHERE suite = ? ORDER BY 1",
+            "SELECT source_id, role, position, question, reference, question_class FROM probes "
+            "WHERE suite = ? ORDER BY 1",
             [suite],
         )
         for suite in "abc"
@@ -179,9 +186,13 @@ def test_csv_and_parquet_hold_the_same_as_json_lines(store: Store, tmp_path: Pat
     assert probes["a"] == probes["b"] == probes["c"]
 
 
-def test_an_answer_that_looks_like_json_or_na_stays_verbatim_in_csv(store: Store, manifest: Path, tmp_path: Path) -> None:
+def test_an_answer_that_looks_like_json_or_na_stays_verbatim_in_csv(
+    store: Store, manifest: Path, tmp_path: Path
+) -> None:
     bring(store, manifest)
-    frame = pd.DataFrame({"probe_id": ["11::complex", "11::atomic::0"], "model_id": "V", "prediction": ['{"answer": "no"}', "N/A"]})
+    frame = pd.DataFrame(
+        {"probe_id": ["11::complex", "11::atomic::0"], "model_id": "V", "prediction": ['{"answer": "no"}', "N/A"]}
+    )
     frame.to_csv(tmp_path / "p.csv", index=False)
     bring(store, tmp_path / "p.csv")
     assert store.rows("SELECT answer FROM answers ORDER BY probe_id") == [("N/A",), ('{"answer": "no"}',)]
@@ -227,7 +238,7 @@ def test_a_lenient_import_keeps_the_good_lines_and_lists_the_bad(
 
 
 def test_a_gzip_stream_that_ends_early_is_a_bad_line_after_the_good_ones(store: Store, tmp_path: Path) -> None:
-    lines = [json.dumps(line) for line in manifest_lines() * 1]
+    lines = [json.dumps(line) for line in manifest_lines()]
     whole = gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0)
     path = tmp_path / "cut.jsonl.gz"
     path.write_bytes(whole[:-6])
@@ -250,7 +261,9 @@ def test_a_gzip_stream_that_ends_early_is_a_bad_line_after_the_good_ones(store: 
         ("broken.parquet", b"PAR1 and no more", "damaged Parquet"),
     ],
 )
-def test_what_is_no_data_file_is_one_calm_error(store: Store, tmp_path: Path, name: str, content: bytes, says: str) -> None:
+def test_what_is_no_data_file_is_one_calm_error(
+    store: Store, tmp_path: Path, name: str, content: bytes, says: str
+) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(AppError, match=says) as caught:
         bring(store, tmp_path / name)
@@ -286,7 +299,7 @@ def test_an_unknown_probe_of_a_named_suite_is_a_bad_line(store: Store, manifest:
     bring(store, manifest)
     lines = prediction_lines("V")
     lines[0] = {**lines[0], "probe_id": "12::complex"}
-    with pytest.raises(BadLines, match="probe 12::complex .* is not in suite small"):
+    with pytest.raises(BadLines, match=r"probe 12::complex .* is not in suite small"):
         bring(store, write_jsonl(tmp_path / "p.jsonl", lines), suite="small")
 
 
@@ -304,7 +317,8 @@ def test_a_suite_grows_only_when_it_is_named_and_its_runs_then_miss_answers(stor
     lines = manifest_lines()
     bring(store, write_jsonl(tmp_path / "part.jsonl", lines[:2]))
     bring(store, write_jsonl(tmp_path / "p.jsonl", prediction_lines("V")[:2]))
-    whole = write_jsonl(tmp_path / "sub" / "part.jsonl" if (tmp_path / "sub").mkdir() else tmp_path / "sub" / "part.jsonl", lines)
+    (tmp_path / "whole").mkdir()
+    whole = write_jsonl(tmp_path / "whole" / "part.jsonl", lines)
     with pytest.raises(AppError, match="would add 2 others"):
         bring(store, whole)
     assert bring(store, whole, suite="part").suites[0].n_new == 2

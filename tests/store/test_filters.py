@@ -39,7 +39,10 @@ def test_a_filter_survives_its_link(chosen: UnitFilter) -> None:
             UnitFilter(suite="core", complexities=(2,), classes=("instrument_presence",), outcomes=("inconsistent",)),
             "suite core, complexity 2, instrument presence questions, right answer, wrong part",
         ),
-        (UnitFilter(runs=("r1",), right="r1", wrong="r2"), "VLM A, complex answer right by VLM A, complex answer wrong by VLM B"),
+        (
+            UnitFilter(runs=("r1",), right="r1", wrong="r2"),
+            "VLM A, complex answer right by VLM A, complex answer wrong by VLM B",
+        ),
         (UnitFilter(classes=("polyp_count",), part_wrong=True), "polyp count part answered wrong"),
         (UnitFilter(text="snare"), "with the words “snare”"),
     ],
@@ -56,7 +59,9 @@ def test_parameters_of_other_parts_of_the_page_are_left_alone() -> None:
     assert UnitFilter.from_query({"unit": "core:1", "suite": "core"}) == UnitFilter(suite="core")
 
 
-@pytest.mark.parametrize(("query", "known"), [({"complexities": "two"}, "whole number"), ({"outcomes": "lucky"}, "supported")])
+@pytest.mark.parametrize(
+    ("query", "known"), [({"complexities": "two"}, "whole number"), ({"outcomes": "lucky"}, "supported")]
+)
 def test_a_link_that_cannot_be_meant_is_refused_with_what_can(query: dict[str, str], known: str) -> None:
     with pytest.raises(AppError) as caught:
         UnitFilter.from_query(query)
@@ -65,10 +70,20 @@ def test_a_link_that_cannot_be_meant_is_refused_with_what_can(query: dict[str, s
 
 @given(FILTERS)
 def test_no_text_of_the_user_stands_in_the_sql(chosen: UnitFilter) -> None:
-    sql, parameters = chosen.where()
+    _, parameters = chosen.where()
     empty_sql = {clause.sql for clause in UnitFilter(
         suite="s", runs=("r",), splits=("s",), complexities=(1,), classes=("c",), part_wrong=chosen.part_wrong,
         outcomes=("mixed",), text="t", right="r", wrong="r",
     ).clauses()}  # fmt: skip
     assert {clause.sql for clause in chosen.clauses()} <= empty_sql
-    assert set(parameters) <= {"suite", "runs", "splits", "complexities", "classes", "outcomes", "text", "right", "wrong"}
+    assert set(parameters) <= {
+        "suite",
+        "runs",
+        "splits",
+        "complexities",
+        "classes",
+        "outcomes",
+        "text",
+        "right",
+        "wrong",
+    }

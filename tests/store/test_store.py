@@ -117,11 +117,14 @@ def test_what_is_no_sound_store_is_refused_and_left_as_it_is(path: Path, make, s
 def test_a_store_in_use_names_the_process_that_holds_it(path: Path) -> None:
     with Store.create(path):
         code = (
-            "import sys; from pathlib import Path; from backend.store.store import Store; from backend.errors import AppError\n"
+            "import sys\nfrom pathlib import Path\n"
+            "from backend.errors import AppError\nfrom backend.store.store import Store\n"
             "try: Store.open(Path(sys.argv[1]))\n"
             "except AppError as error: print(error.message, '|', error.hint)"
         )
-        said = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+        ).stdout
     assert "is in use by process" in said
     assert str(multiprocessing.current_process().pid) in said
     assert "--store" in said

@@ -1,0 +1,337 @@
+"""Promises of the EndoCA page: filters live in the link, figures keep all units, each number opens its cases."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from backend.endoca.metrics import METRICS
+from backend.services.endoca_series import BlindFinding, PrintedShift, SuiteFacts, records, runs_of, series_table
+from backend.services.ingest.endoca import import_endoca
+from backend.services.ingest.files import SourceFile
+from backend.store.filters import UnitFilter
+from backend.store.store import Store
+from pages.ui.endoca_words import (
+    blind_sentence,
+    counted,
+    headline,
+    legend,
+    metric_help,
+    quiet_line,
+    shift_sentence,
+    suite_notes,
+)
+from pages.ui.resources import the_store
+from pages.ui.series_cases import cases_behind
+from tests.pages.paired_store import PARTED, SILENT, STEADY, SUITE, make_store
+from tests.services.endoca_files import prediction_lines, write_jsonl
+
+BLIND = "Usual answers"
+
+
+@pytest.fixture(scope="module")
+def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three samples, three VLMs with known faults, and a blind baseline that is always right."""
+    path = tmp_path_factory.mktemp("endoca") / "paired.duckdb"
+    make_store(path)
+    with Store.open(path) as store:
+        lines = write_jsonl(path.parent / "blind.jsonl", prediction_lines(BLIND))
+        import_endoca(store, [SourceFile.at(lines)], vlm_group="blind")
+    return path
+
+
+@pytest.fixture(scope="module")
+def run_ids(store_file: Path) -> dict[str, str]:
+    with Store.open(store_file) as store:
+        return {run["vlm"]: run["run_id"] for run in runs_of(store, SUITE)}
+
+
+@pytest.fixture
+def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
+    yield from acknowledged_app(root)
+
+
+@pytest.fixture
+def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
+    yield from acknowledged_app(root)
+
+
+def acknowledged_app(root: Path) -> Iterator[AppTest]:
+    the_store.clear()
+    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=30)
+    app.session_state["acknowledged"] = True
+    yield app
+    the_store().close()
+    the_store.clear()
+
+
+def opened(app: AppTest, **query: str) -> AppTest:
+    app.run()
+    app.switch_page("../endoca.py")
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def link(app: AppTest) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(block.proto.body for block in app.main.get("html"))
+
+
+def texts_of(app: AppTest) -> list[str]:
+    return [text.value for text in app.main.text]
+
+
+def headings(app: AppTest) -> list[str]:
+    return [heading.value for heading in app.main.subheader]
+
+
+def test_an_empty_store_shows_the_printed_tables_and_the_next_step(page_of_empty_store: AppTest) -> None:
+    app = opened(page_of_empty_store)
+    assert texts_of(app)[0] == (
+        "MedGemma-FT answers 74.5 % of complex questions right; 25.1 % of those rest on a wrong part (as printed)."
+    )
+    assert any("import the EndoCA manifests (github.com/Luious-LYH/EndoCA-VQA)" in text for text in texts_of(app))
+    assert "printed figures only" in html_of(app)
+    assert app.dataframe[0].value["complex_accuracy"].iloc[0] == 51.4
+    assert "Cases" not in headings(app)
+
+
+def test_the_sentence_under_the_title_is_about_the_best_vlm_with_answers(page: AppTest) -> None:
+    assert texts_of(opened(page, suite=SUITE))[0] == (
+        f"{PARTED} answers 100.0 % of complex questions right; 33.3 % of those rest on a wrong part (n = 3)."
+    )
+
+
+def test_without_a_link_the_first_suite_with_units_is_shown(page: AppTest) -> None:
+    assert f"suite {SUITE}:" in html_of(opened(page))
+
+
+def test_every_part_of_the_filter_can_come_from_the_link(page: AppTest, run_ids: dict[str, str]) -> None:
+    app = opened(page, suite=SUITE, complexities="2~3", outcomes="inconsistent", runs=run_ids[PARTED], text="polyp")
+    sentence = f"suite {SUITE}, {PARTED}, complexity 2 or 3, right answer, wrong part, with the words “polyp”:"
+    assert sentence in html_of(app)
+    assert "<b>1 unit</b>" in html_of(app)
+    assert app.multiselect(key="filter_complexities").value == [2, 3]
+    assert app.multiselect(key="filter_runs").value == [run_ids[PARTED]]
+    assert app.text_input(key="filter_text").value == "polyp"
+
+
+def test_every_control_writes_its_part_of_the_link(page: AppTest, run_ids: dict[str, str]) -> None:
+    app = opened(page, suite=SUITE, table="By VLM group")
+    app.multiselect(key="filter_complexities").set_value([2]).run()
+    assert link(app)["complexities"] == "2"
+    app.multiselect(key="filter_classes").set_value(["polyp_count"]).run()
+    app.checkbox(key="filter_part_wrong").set_value(True).run()
+    assert (link(app)["classes"], link(app)["part_wrong"]) == ("polyp_count", "1")
+    app.selectbox(key="filter_right").set_value(run_ids[STEADY]).run()
+    app.selectbox(key="filter_wrong").set_value(run_ids[SILENT]).run()
+    assert (link(app)["right"], link(app)["wrong"]) == (run_ids[STEADY], run_ids[SILENT])
+    app.multiselect(key="filter_classes").set_value([]).run()
+    assert "part_wrong" not in link(app), "without a class there is no part to be wrong"
+    app.button(key="filter_clear").click().run()
+    assert not app.exception
+    assert link(app) == {"suite": SUITE, "table": "By VLM group"}, "what is no filter stays"
+
+
+def test_another_suite_begins_without_filters(page: AppTest) -> None:
+    app = opened(page, suite=SUITE, complexities="2")
+    app.selectbox(key="filter_suite").set_value("core").run()
+    assert not app.exception
+    assert link(app) == {"suite": "core"}
+
+
+def test_conditions_on_answers_choose_cases_and_leave_the_figures_alone(page: AppTest) -> None:
+    app = opened(page, suite=SUITE)
+    assert headings(app)[-1] == "Cases", "the list comes last"
+    scores = [table.value for table in app.dataframe if "joint_accuracy" in table.value][0]
+
+    app = opened(page, suite=SUITE, outcomes="inconsistent")
+    assert headings(app)[0] == "Cases", "what was asked for comes first"
+    assert any("Figures keep all units" in caption.value for caption in app.caption)
+    again = [table.value for table in app.dataframe if "joint_accuracy" in table.value][0]
+    assert again.equals(scores)
+    assert list(app.dataframe[0].value["source_id"]) == ["22"]
+
+
+def test_one_run_in_the_filter_has_its_answers_beside_the_questions(page: AppTest, run_ids: dict[str, str]) -> None:
+    app = opened(page, suite=SUITE, runs=run_ids[PARTED], outcomes="inconsistent")
+    row = app.dataframe[0].value.iloc[0]
+    assert (row["answer"], row["parts"], row["outcome"]) == (
+        "Two polyps and a green box artifact.",
+        "1 of 2",
+        "right answer, wrong part",
+    )
+    assert row["link"].startswith(f"/case?unit={SUITE}%3A22&")
+
+
+def test_a_link_to_an_unknown_suite_says_which_are_known(page: AppTest) -> None:
+    page.run()
+    page.switch_page("../endoca.py")
+    page.query_params["suite"] = "nowhere"
+    page.run()
+    assert "There is no suite 'nowhere' in this store." in page.exception[0].value
+
+
+def test_no_case_says_how_to_get_some(page: AppTest) -> None:
+    app = opened(page, suite=SUITE, text="nobody says this")
+    assert "No case fits these filters. Take one of them away, or clear them all." in texts_of(app)
+
+
+@pytest.mark.parametrize("table", ["By VLM", "Missing and unreadable", "By VLM group", "Compare two runs", "no such"])
+def test_every_table_of_scores_has_its_link(page: AppTest, table: str) -> None:
+    opened(page, suite=SUITE, table=table)
+
+
+def test_two_runs_are_compared_on_the_same_units_with_their_flips(page: AppTest, run_ids: dict[str, str]) -> None:
+    app = opened(page, suite=SUITE, table="Compare two runs", a=run_ids[STEADY], b=run_ids[SILENT])
+    table = next(frame.value for frame in app.dataframe if "lost" in frame.value)
+    first = table.iloc[0]
+    assert (first["metric"], first["a"], first["n"]) == ("Complex accuracy", "100.0 %", 3)
+    assert (first["lost"], first["won"], first["p"]) == (2, 0, "0.500"), "two flips one way: p = 2 × 0.5²"
+    app.button(key="flips_A right, B wrong").click().run()
+    assert not app.exception
+    listed = [frame.value for frame in app.dataframe if "source_id" in frame.value]
+    assert ["22", "33"] in [list(frame["source_id"]) for frame in listed]
+
+
+def test_a_run_compared_with_itself_says_what_to_do(page: AppTest, run_ids: dict[str, str]) -> None:
+    app = opened(page, suite=SUITE, table="Compare two runs", a=run_ids[STEADY], b=run_ids[STEADY])
+    assert "Choose two different runs." in html_of(app)
+
+
+def test_a_clicked_point_opens_its_cases_once(page: AppTest, run_ids: dict[str, str]) -> None:
+    app = opened(page, suite=SUITE)
+    app.session_state["radar_chart_clicked"] = [run_ids[PARTED], "consistency"]
+    app.run()
+    assert not app.exception
+    assert f"suite {SUITE}, {PARTED}, right answer, wrong part: <strong>1 unit</strong>" in html_of_all(app)
+    app.run()
+    assert "<strong>1 unit</strong>" not in html_of_all(app)
+
+
+def test_a_clicked_printed_point_says_where_it_is_printed(page_of_empty_store: AppTest) -> None:
+    app = opened(page_of_empty_store)
+    app.session_state["slope_chart_clicked"] = ["printed.GPT-5.5", "joint_accuracy"]
+    app.run()
+    assert not app.exception
+    words = [text.value for text in app.text]
+    assert any(text.startswith("GPT-5.5: Liu, Zhao, Yue 2026, EndoCA") for text in words)
+    assert any("no case to open" in text for text in words)
+
+
+def html_of_all(app: AppTest) -> str:
+    return "\n".join(block.proto.body for block in app.get("html"))
+
+
+def test_a_vlm_name_is_text_wherever_it_stands(page: AppTest) -> None:
+    drawn = html_of(opened(page, suite=SUITE))
+    assert "Silent &lt;b&gt;VLM&lt;/b&gt;" in drawn
+    assert "<b>VLM</b>" not in drawn
+
+
+def test_the_radar_takes_its_vlms_from_the_link_and_six_at_most(page: AppTest, run_ids: dict[str, str]) -> None:
+    app = opened(page, suite=SUITE, radar=f"{run_ids[SILENT]}~unknown")
+    assert app.multiselect(key="pick_radar").value == [run_ids[SILENT]]
+    app.multiselect(key="pick_radar").set_value([run_ids[STEADY], run_ids[PARTED]]).run()
+    assert link(app)["radar"] == f"{run_ids[STEADY]}~{run_ids[PARTED]}"
+    assert run_ids[BLIND] not in app.multiselect(key="pick_radar").options, "the baseline is no VLM"
+
+    app = opened(page, suite="core")
+    assert len(app.multiselect(key="pick_radar").value) == 6
+
+
+@pytest.mark.parametrize(
+    ("what", "level", "expected"),
+    [
+        ("joint_accuracy", None, UnitFilter(suite="s", runs=("r",), splits=("test",))),
+        ("consistency", None, UnitFilter(suite="s", runs=("r",), splits=("test",), outcomes=("inconsistent",))),
+        ("inconsistency", 2, UnitFilter(suite="s", runs=("r",), splits=("test",), complexities=(2,), outcomes=("inconsistent",))),
+        ("mixed", None, UnitFilter(suite="s", runs=("r",), splits=("test",), outcomes=("mixed",))),
+        ("complex_accuracy", 3, UnitFilter(suite="s", runs=("r",), splits=("test",), complexities=(3,))),
+    ],
+)  # fmt: skip
+def test_a_number_opens_the_units_it_is_a_share_of(what: str, level: int | None, expected: UnitFilter) -> None:
+    chosen = UnitFilter(suite="s", runs=("r", "q"), groups=("g",), splits=("test",), text="x", outcomes=("supported",))
+    assert cases_behind(chosen, "r", what, level) == expected
+
+
+def rows_of(store_file: Path) -> list[dict[str, object]]:
+    with Store.open(store_file) as store:
+        return records(series_table(store, UnitFilter(suite=SUITE)))
+
+
+def test_a_metric_is_explained_by_a_sentence_a_formula_and_an_example(store_file: Path) -> None:
+    words = metric_help("inconsistency", rows_of(store_file))
+    assert words == (
+        "Right answers that rest on a wrong part (complex-atomic inconsistency): right complex answers with a wrong "
+        "atomic answer / right complex answers (equation 6). N/A when no complex answer is right. "
+        "Here, for example: 1 / 3 = 33.3 %."
+    )
+    assert "example" not in metric_help("inconsistency", [])
+    assert all(metric_help(key, rows_of(store_file)) for key in METRICS)
+
+
+def test_the_headline_says_when_nobody_answered_and_when_nothing_can_rest() -> None:
+    assert headline([]) == "No VLM has answered this suite yet."
+    never = {
+        "vlm_group": None, "run_id": "r", "vlm": "V", "label": "V", "complex_accuracy": 0.0,
+        "inconsistency": None, "n_units": 7,
+    }  # fmt: skip
+    assert headline([never]) == "V answers 0.0 % of complex questions right (n = 7)."
+
+
+BASE = {"atomic_accuracy": 0.734, "complex_accuracy": 0.714, "joint_accuracy": 0.65, "label": "Blind"}
+
+
+@pytest.mark.parametrize(
+    ("best", "ending"),
+    [
+        (None, "joint accuracy here."),
+        (
+            {"label": "V", "joint_accuracy": 0.56},
+            "here. Its joint accuracy is above that of every VLM shown (best: V, 56.0 %).",
+        ),
+        ({"label": "V", "joint_accuracy": 0.7}, "here; the best VLM's joint accuracy is higher (V, 70.0 %)."),
+        ({"label": "V", "joint_accuracy": 0.65}, "here; the best VLM's joint accuracy is the same (V, 65.0 %)."),
+    ],
+)
+def test_what_not_looking_reaches_is_said_plainly(best: dict[str, object] | None, ending: str) -> None:
+    sentence = blind_sentence(BlindFinding(BASE, best))
+    assert "reaches 73.4 % atomic, 71.4 % complex and 65.0 % joint accuracy here" in sentence
+    assert sentence.endswith(ending)
+
+
+def test_notes_on_the_suite_are_counted_and_left_out_where_they_do_not_apply() -> None:
+    adapted = [{"vlm_group": "endoscopy_adapted"}]
+    notes = suite_notes(SuiteFacts(12000, 8264, 10774, 15736, 12961), adapted)
+    assert notes[0].startswith("68.9 % of the units (8,264/12,000) have a single part")
+    assert notes[1].startswith("2,775 of 15,736 atomic questions")
+    assert notes[2].startswith("10,774 of 12,000 units come from the training split")
+    assert len(suite_notes(SuiteFacts(12000, 8264, 10774, 15736, 12961), [])) == 2
+    assert suite_notes(SuiteFacts(10, 0, 0, 10, 10), adapted) == []
+    assert suite_notes(SuiteFacts(0, 0, 0, 0, 0), adapted) == []
+
+
+def test_a_printed_change_is_told_with_its_direction() -> None:
+    fall = PrintedShift("V", ("core", "diagnostic"), (0.761, 0.566), 0.02)
+    assert shift_sentence(fall) == (
+        "V's printed atomic accuracy falls from 76.1 % on core to 56.6 % on diagnostic; no other printed VLM moves by "
+        "more than 2.0 points."
+    )
+    assert " rises from " in shift_sentence(fall._replace(values=(0.5, 0.6)))
+
+
+def test_text_of_a_data_set_is_escaped_in_notes_and_legends() -> None:
+    row = {"place": 3, "vlm": "<i>V</i>", "label": "<i>V</i>", "run_id": "r", "vlm_group": None, "origin": "imported"}
+    assert "<i>V" not in legend([row]) and "&lt;i&gt;V" in legend([row])
+    assert quiet_line("<i>").count("&lt;i&gt;") == 1
+    assert (counted(1), counted(1200)) == ("1 unit", "1,200 units")
