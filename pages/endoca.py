@@ -1,6 +1,5 @@
 """Do right complex answers stand on right parts?"""
 
-from dataclasses import replace
 from html import escape
 
 import streamlit as st
@@ -11,11 +10,22 @@ from backend.figures import endoca as figures
 from backend.figures.style import BLIND_GROUP, theme_of
 from backend.services import endoca_series
 from backend.services.explore import run_names
+from backend.store.filters import UnitFilter
 from backend.store.queries import unit_count
 from pages.ui.class_table import show_classes
 from pages.ui.clicks import clickable_chart
-from pages.ui.endoca_words import blind_sentence, counted, headline, legend, metric_help, quiet_line, shift_sentence, suite_notes
-from pages.ui.filters import link_choice, link_filter, show_filters, show_sentence
+from pages.ui.endoca_words import (
+    blind_sentence,
+    counted,
+    headline,
+    legend,
+    metric_help,
+    quiet_line,
+    shift_sentence,
+    suite_notes,
+)
+from pages.ui.errors import show_error
+from pages.ui.filters import link_choice, set_filter, show_filters, show_sentence, suite_filter
 from pages.ui.links import DATA
 from pages.ui.resources import kept
 from pages.ui.run_picker import READABLE, pick_series
@@ -29,10 +39,12 @@ TABLES = ("By VLM", "Missing and unreadable", "By VLM group", "Compare two runs"
 st.title("Do right complex answers stand on right parts?")
 
 suites = kept(endoca_series.endoca_suites)
-chosen = link_filter()
-if chosen.suite and chosen.suite not in suites:
-    raise AppError(f"There is no suite {chosen.suite!r} in this store.", f"Known: {', '.join(suites)}.")
-chosen = replace(chosen, suite=chosen.suite or suites[0])
+try:
+    chosen = suite_filter(suites)
+except AppError as error:
+    show_error(error)
+    st.button("Show everything", on_click=set_filter, args=(UnitFilter(),))
+    st.stop()
 questions = endoca_series.of_questions(chosen)
 theme = theme_of(st.context.theme.type)
 

@@ -76,6 +76,7 @@ def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
             hovertext=[hover_text(row, key, RADAR_AXES[key]) for key in closed],
             hoverinfo="text",
             connectgaps=False,
+            cliponaxis=False,
             name=escape(str(row["label"])),
         )
     line = {"gridcolor": theme.grid, "linecolor": theme.grid}
@@ -90,7 +91,7 @@ def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
                 "gridshape": "linear",
                 "angularaxis": {"direction": "clockwise", "rotation": 90, "tickfont": {"size": 14}, **line},
                 "radialaxis": {
-                    "range": [0, 1],
+                    "range": [0, 1.06],
                     "tickvals": _TICKS,
                     "ticktext": _TICK_TEXT,
                     "tickfont": {"size": 11, "color": theme.quiet},
@@ -211,7 +212,7 @@ def complexity_facets(complexity: "pd.DataFrame", theme: Theme = LIGHT, *, colum
     axis = {"gridcolor": theme.grid, "zeroline": False, "tickfont": tick_font, "fixedrange": True}
     figure.update_xaxes(tickvals=levels, range=[min(levels, default=1) - 0.35, max(levels, default=1) + 0.35], **axis)
     figure.update_xaxes(showgrid=False)
-    figure.update_yaxes(range=[-0.03, 1.03], tickvals=_TICKS, ticktext=_TICK_TEXT, **axis)
+    figure.update_yaxes(range=[-0.04, 1.08], tickvals=_TICKS, ticktext=_TICK_TEXT, **axis)
     figure.update_annotations(font={"size": 13, "color": theme.text})
     figure.update_layout(base_layout(theme, height=60 + 170 * n_rows, margin={"l": 34, "r": 8, "t": 30, "b": 26}))
     return figure

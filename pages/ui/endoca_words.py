@@ -1,6 +1,15 @@
 """Sentences of the EndoCA page, each made from the figures on it; no number is typed in."""
 
-__all__ = ["blind_sentence", "counted", "headline", "legend", "metric_help", "quiet_line", "shift_sentence", "suite_notes"]
+__all__ = [
+    "blind_sentence",
+    "counted",
+    "headline",
+    "legend",
+    "metric_help",
+    "quiet_line",
+    "shift_sentence",
+    "suite_notes",
+]
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -36,8 +45,7 @@ def headline(rows: Sequence[Row]) -> str:
     if wrong is None:
         return f"{name} answers {right} of complex questions right ({source})."
     return (
-        f"{name} answers {right} of complex questions right; {percent(wrong)} of those rest on a wrong part "
-        f"({source})."
+        f"{name} answers {right} of complex questions right; {percent(wrong)} of those rest on a wrong part ({source})."
     )
 
 

@@ -4,7 +4,7 @@ The link is the one place of truth. Each control is set from it and writes its o
 Back and Forward of the browser move through the choices.
 """
 
-__all__ = ["link_choice", "link_filter", "set_filter", "show_filters", "show_sentence"]
+__all__ = ["link_choice", "link_filter", "set_filter", "show_filters", "show_sentence", "suite_filter"]
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -15,6 +15,7 @@ import streamlit as st
 
 from backend.domain.records import Origin
 from backend.endoca.outcomes import Outcome
+from backend.errors import AppError
 from backend.figures.style import GROUP_LABELS
 from backend.services.endoca_series import Choices
 from backend.store.filters import UnitFilter
@@ -37,6 +38,18 @@ def link_filter() -> UnitFilter:
         AppError: The link asks for something that cannot be meant.
     """
     return UnitFilter.from_query(st.query_params.to_dict())
+
+
+def suite_filter(suites: Sequence[str]) -> UnitFilter:
+    """Return the filter the page's link asks for, always of one suite: the first where it names none.
+
+    Raises:
+        AppError: The link asks for an unknown suite, or for something that cannot be meant.
+    """
+    chosen = link_filter()
+    if chosen.suite and chosen.suite not in suites:
+        raise AppError(f"There is no suite {chosen.suite!r} in this store.", f"Known: {', '.join(suites)}.")
+    return replace(chosen, suite=chosen.suite or suites[0])
 
 
 def link_choice(name: str, label: str, options: Sequence[str]) -> str:

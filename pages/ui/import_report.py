@@ -25,6 +25,8 @@ KINDS = {
 }
 """Kind of an import → in words."""
 
+NO_IMAGE_FOUND = "nothing changed: no file there is named like an image of the store"
+
 IMAGE_WORDS = {
     "found": "images whose file lies in the folder",
     "new": "of these, new or changed",
@@ -58,7 +60,10 @@ def summary(report: ImportReport) -> str:
         parts.append(f"files for {plural(report.images['new'], 'image')}")
     if report.bad_lines:
         parts.append(f"{plural(len(report.bad_lines), 'bad line')} left out")
-    return "; ".join(parts) if report.changed else "; ".join(["nothing changed: all of it was there already", *parts])
+    if not report.changed:
+        none_found = report.images and not report.images.get("found")
+        parts.insert(0, NO_IMAGE_FOUND if none_found else "nothing changed: all of it was there already")
+    return "; ".join(parts)
 
 
 def show_report(report: ImportReport, *, key: str) -> None:

@@ -20,6 +20,10 @@ from pages.ui.import_report import plural, show_bad_lines, show_report
 
 PARAMETER = "job"
 
+SEEN = "job_seen_over"
+"""The last job that this session saw at its end. What was drawn above it may be from before the
+end, so the page is then drawn once more."""
+
 REFRESH = 0.5
 """Seconds between two looks at a running job."""
 
@@ -52,8 +56,13 @@ def show_job(store: Store) -> None:
         if asked:
             _show_unknown()
         return
+    if job.is_over and st.session_state.get(SEEN) != job.id:
+        st.session_state[SEEN] = job.id
+        st.rerun()
     with st.container(border=True, key="job"):
-        come_into_view(key="job_in_view", data={"job": job.id}, height=1)
+        with st.container(horizontal=True):
+            st.html(f"<strong style='overflow-wrap:anywhere'>{escape(job.task.title)}</strong>")
+            come_into_view(key="job_in_view", data={"job": job.id}, width=1, height=1)
         if job.is_over:
             _show_end(job)
         else:
@@ -100,16 +109,16 @@ def _show_running(job: Job) -> None:
     """Draw a job that has not ended; the fragment that is drawn again and again."""
     if job.is_over:
         st.rerun()
-    waiting = job.state is JobState.WAITING
     progress = job.progress
+    waiting = job.state is JobState.WAITING
     words = "Waits until the job before it is over" if waiting else progress_words(progress)
-    share = progress.share or 0.0
+    percent = 100 * (progress.share or 0.0)
+    known = "" if progress.share is None else f"aria-valuenow='{percent:.0f}' "
     st.html(
-        f"<div style='overflow-wrap:anywhere'><strong>{escape(job.task.title)}</strong></div>"
-        f"<div role='progressbar' aria-valuemin='0' aria-valuemax='100' aria-valuenow='{share * 100:.0f}' "
-        "aria-label='Progress of this stage' style='height:6px;margin:.7rem 0 .5rem;border-radius:3px;"
+        f"<div role='progressbar' aria-valuemin='0' aria-valuemax='100' {known}"
+        "aria-label='Progress of this stage' style='height:6px;margin:0 0 .5rem;border-radius:3px;"
         "background:color-mix(in srgb, currentColor 12%, transparent)'>"
-        f"<div style='height:100%;width:{share * 100:.1f}%;border-radius:3px;background:#0072B2'></div></div>"
+        f"<div style='height:100%;width:{percent:.1f}%;border-radius:3px;background:#0072B2'></div></div>"
         f"<div style='overflow-wrap:anywhere;color:color-mix(in srgb, currentColor 72%, transparent)'>"
         f"{escape(words)}</div>"
     )
@@ -121,7 +130,6 @@ def _show_running(job: Job) -> None:
 
 def _show_end(job: Job) -> None:
     """Draw what came of a job."""
-    st.html(f"<strong style='overflow-wrap:anywhere'>{escape(job.task.title)}</strong>")
     if isinstance(job.error, Cancelled):
         st.text("Cancelled; nothing was changed.")
     elif isinstance(job.error, BadLines):
@@ -130,20 +138,21 @@ def _show_end(job: Job) -> None:
         show_error(job.error)
     elif isinstance(job.result, ImportReport):
         show_report(job.result, key=f"report_{job.id}")
-    if st.button("Close", key=f"close_{job.id}"):
-        JOBS.dismiss(job)
-        _leave()
+    with st.container(horizontal=True):
+        if job.can_skip_bad_lines and st.button("Skip bad lines and import the rest", key=f"skip_{job.id}"):
+            _go_to(JOBS.skip_bad_lines(job))
+        if st.button("Close", key=f"close_{job.id}"):
+            JOBS.dismiss(job)
+            _leave()
 
 
 def _show_refusal(job: Job, error: BadLines) -> None:
-    """Draw the bad lines that stopped an import, and offer to go on without them."""
+    """Draw the bad lines that stopped an import."""
     st.html(
         f"<div role='alert'>{plural(len(error.lines), 'bad line')}; nothing was imported. "
         "Mend the file and import it again, or import its good lines alone.</div>"
     )
     show_bad_lines(error.lines, key=f"refused_{job.id}")
-    if job.can_skip_bad_lines and st.button("Skip bad lines and import the rest", key=f"skip_{job.id}"):
-        _go_to(JOBS.skip_bad_lines(job))
 
 
 def _go_to(job: Job) -> None:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Any]
 
-N_UNITS = 100_000
+N_UNITS = 60_000
 """Units of the large file: reading it takes seconds on any machine, so it can be stopped on the way."""
 
 
@@ -63,7 +63,7 @@ def upload(page: Any, name: str, content: bytes) -> None:
     wait_for_app(page)
     page.get_by_role("button", name="Import", exact=True).click()
     job_panel(page).get_by_text(f"Import {name}").wait_for()
-    page.get_by_role("button", name="Close").wait_for()
+    page.get_by_role("button", name="Close").first.wait_for()
     wait_for_app(page)
 
 
@@ -87,12 +87,20 @@ def start_large(page: Any) -> None:
     page.get_by_role("progressbar").wait_for()
 
 
+def open_data(open_page: OpenPage, desk: Desk, path: str = "/data", **options: Any) -> Any:
+    """Open the page and wait until its last part is there."""
+    page = open_page(path, address=desk.address, **options)
+    page.get_by_role("heading", name="Licences").wait_for()
+    wait_for_app(page)
+    return page
+
+
 def job_panel(page: Any) -> Any:
     return page.locator(".st-key-job")
 
 
 def test_a_manifest_and_answers_go_in_and_lead_to_their_cases(open_page: OpenPage, desk: Desk) -> None:
-    page = open_page("/data", address=desk.address)
+    page = open_data(open_page, desk)
     upload(page, "endoca_small.jsonl.gz", gzip.compress(jsonl(manifest_lines())))
     assert "3 new units in suite small" in job_panel(page).inner_text()
     upload(page, "mine.jsonl", jsonl(prediction_lines("My VLM")))
@@ -118,7 +126,7 @@ def test_a_manifest_and_answers_go_in_and_lead_to_their_cases(open_page: OpenPag
 def test_a_broken_file_is_refused_in_calm_words(
     open_page: OpenPage, desk: Desk, name: str, content: bytes, said: str
 ) -> None:
-    page = open_page("/data", address=desk.address)
+    page = open_data(open_page, desk)
     upload(page, name, content)
     text = job_panel(page).inner_text()
     assert said in text
@@ -127,14 +135,14 @@ def test_a_broken_file_is_refused_in_calm_words(
 
 
 def test_the_good_lines_go_in_when_bad_ones_are_skipped(open_page: OpenPage, desk: Desk) -> None:
-    page = open_page("/data", address=desk.address)
+    page = open_data(open_page, desk)
     upload(page, "some.jsonl", jsonl(manifest_lines()) + b"not json\n")
     page.get_by_role("button", name="Skip bad lines and import the rest").click()
     job_panel(page).get_by_text("3 new units in suite some; 1 bad line left out").wait_for()
 
 
 def test_a_running_import_that_is_stopped_leaves_nothing(open_page: OpenPage, desk: Desk) -> None:
-    page = open_page("/data", address=desk.address)
+    page = open_data(open_page, desk)
     before = page.locator(".parallax-store").inner_text()
     start_large(page)
     screenshot(page, "data_running")
@@ -146,7 +154,7 @@ def test_a_running_import_that_is_stopped_leaves_nothing(open_page: OpenPage, de
 
 
 def test_an_import_is_found_again_after_leaving_the_page(open_page: OpenPage, desk: Desk) -> None:
-    page = open_page("/data", address=desk.address)
+    page = open_data(open_page, desk)
     start_large(page)
     link = page.url
     page.get_by_role("link", name="Overview").click()
@@ -155,24 +163,25 @@ def test_an_import_is_found_again_after_leaving_the_page(open_page: OpenPage, de
     page.wait_for_url("**/data")
     job_panel(page).get_by_text("Import endoca_large.jsonl").wait_for()
 
-    other = open_page(link.removeprefix(desk.address), address=desk.address)
+    other = open_data(open_page, desk, link.removeprefix(desk.address))
     job_panel(other).get_by_text("Import endoca_large.jsonl").wait_for()
     other.get_by_role("button", name="Cancel").or_(other.get_by_role("button", name="Close")).click()
 
 
 def test_files_are_found_by_browsing_the_registered_folder(open_page: OpenPage, desk: Desk) -> None:
-    page = open_page("/data", address=desk.address)
+    page = open_data(open_page, desk)
     page.get_by_text("Path on this computer").click()
     page.get_by_text("Browse", exact=True).click()
     wait_for_app(page)
     for row in ("folder", "file"):
-        page.get_by_text(row, exact=True).first.wait_for(state="attached")
+        page.wait_for_timeout(1000)
+        screenshot(page, f"data_browse_{row}")
         table = page.get_by_test_id("stExpander").first.get_by_test_id("stDataFrame").last
+        table.scroll_into_view_if_needed()
         box = table.bounding_box()
         assert box is not None
         page.mouse.click(box["x"] + 18, box["y"] + 35 + 17)
         wait_for_app(page)
-        screenshot(page, f"data_browse_{row}")
     field = page.get_by_label("Manifests and prediction files: path, one a line")
     page.wait_for_function("document.querySelector('textarea').value !== ''")
     assert field.input_value() == str(desk.folder / "endoca_large.jsonl")
@@ -180,7 +189,7 @@ def test_files_are_found_by_browsing_the_registered_folder(open_page: OpenPage, 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_drawn_in_both_themes(open_page: OpenPage, desk: Desk, scheme: str) -> None:
-    page = open_page("/data", address=desk.address, scheme=scheme, size=(1280, 2000))
+    page = open_data(open_page, desk, scheme=scheme, size=(1280, 2000))
     assert page.get_by_role("heading", level=1).inner_text() == "What data is loaded, and where does it come from?"
     page.wait_for_timeout(500)
     screenshot(page, f"data_{scheme}")

@@ -36,6 +36,17 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("No evidence of complete removal.", "no"),
         ("Partially", "no"),
         ("Not yet", "no"),
+        ("No, not all polyps have been removed.", "no"),
+        ("Yes, all.", "yes"),
+        ("All but one polyp have been removed.", "no"),
+        ("No polyp is present in the image", "not_applicable"),
+        ("not applicable", "not_applicable"),
+        ("The removal is incomplete.", "no"),
+        ("The polypectomy was complete.", "yes"),
+        ("polyps remain", "no"),
+        ("There is no polyp left.", "not_applicable or yes"),
+        ("A polyp is left.", "no"),
+        ("It is likely that all polyps were removed.", None),
     ],
     ("polyp_removal_status", "Is there evidence of remaining polyps?"): [
         ("No.", "not_applicable or yes"),
@@ -68,6 +79,9 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
     ],
     ("polyp_removal_status", "Is there any evidence of polyp removal?"): [
         ("Yes", "yes"),
+    ],
+    ("polyp_removal_status", "Are there any polyps left?"): [
+        ("No", "not_applicable or yes"),
     ],
     ("instrument_location", "Where in the image is the instrument?"): [
         ("top right", "upper-right"),
@@ -112,6 +126,15 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("middle left", "center-left"),
         ("The instrument is absent", "none"),
         ("in multiple regions including center and upper-left", "center;upper-left"),
+    ],
+    ("instrument_location", "Where is the instrument?"): [
+        ("The snare enters from the right side and reaches the center.", "center;center-right"),
+        ("Upper-left. The polyp is in the center.", "upper-left"),
+        ("It is in the lower right corner.", "lower-right"),
+        ("Instrument: upper-right, center-right", "center-right;upper-right"),
+        ("the center and the upper-left regions of the image", "center;upper-left"),
+        ("the instrument could be in the upper left", None),
+        ("top-center to top-left", "upper-center;upper-left"),
     ],
     ("landmark_location", "Where in the image is the anatomical landmark?"): [
         ("none", "none"),
@@ -159,6 +182,10 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
     ("abnormality_color", "What color is the abnormality?"): [
         ("The abnormality is mainly red with some white areas.", "red;white"),
         ("Pinkish-red", "pink;red"),
+        ("The color of the abnormality is red.", "red"),
+        ("It's pink, with a whitish tip.", "pink;white"),
+        ("pale", None),
+        ("The abnormality appears to be pinkish-white in color.", "pink;white"),
     ],
     ("landmark_color", "What color is the anatomical landmark? If more than one separate with ;"): [
         ("pink, red, and white", "pink;red;white"),
@@ -203,6 +230,11 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("11-20mm; 5-10mm", "11-20mm;5-10mm"),
         ("> 20 mm", ">20mm"),
         ("<5mm", "<5mm"),
+        ("It is 1 cm.", "5-10mm"),
+        ("Between 5 and 10 mm", "5-10mm"),
+        ("no polyps present", "none"),
+        ("The polyp measures 6 x 8 mm", "5-10mm"),
+        ("none", "none"),
     ],
     ("polyp_type", "What type of polyp is present?"): [
         ("Paris Ip", "paris ip"),
@@ -231,6 +263,13 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("hyperplastic polyp", None),
         ("not pedunculated but sessile", "paris is"),
     ],
+    ("polyp_type", "What type of polyp is it?"): [
+        ("none", "none"),
+        ("paris-type polyp", None),
+        ("Paris classification: 0-Is", "paris is"),
+        ("Paris IIa or Is", None),
+        ("The Paris type is unclear.", None),
+    ],
     ("procedure_type", "What type of procedure is the image taken from?"): [
         ("Colonoscopy", "colonoscopy"),
         ("This is an upper GI endoscopy (EGD).", "gastroscopy"),
@@ -252,6 +291,11 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
     ("procedure_type", "What procedure is it?"): [
         ("The image was taken during a colonoscopy procedure.", "colonoscopy"),
         ("upper gastrointestinal endoscopy (gastroscopy)", "gastroscopy"),
+    ],
+    ("procedure_type", "What procedure?"): [
+        ("This image is from a colonoscopy.", "colonoscopy"),
+        ("Colonoscopy or sigmoidoscopy", None),
+        ("Upper GI endoscopy.", "gastroscopy"),
     ],
 }
 

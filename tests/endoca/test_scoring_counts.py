@@ -113,6 +113,27 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("The patient is 45 years old and has 1 polyp.", "1"),
         ("twenty-one polyps", "21"),
     ],
+    ("polyp_count", "How many polyps?"): [
+        ("One polyp is visible in the image. There are no other polyps.", "1"),
+        ("At first glance two polyps, but on closer inspection one.", None),
+        ("exactly two polyps", "2"),
+        ("no fewer than 2 polyps", None),
+        ("a handful of polyps", None),
+        ("2 or 3", None),
+        ("There are 2 polyps; if a third were present it would be hidden.", "2"),
+        ("Two polyps (one is sessile, one is pedunculated)", "2"),
+        ("1 polyp with 2 ulcers on its surface", "1"),
+        ("one polyp and one ulcer", "1"),
+        ("Three: two sessile and one pedunculated polyp.", "3"),
+        ("5 polyps, the largest 12 mm", "5"),
+        ("polyps are absent", "0"),
+        ("A polyp was removed.", "1"),
+        ("There is a large polyp, measuring about 2 cm.", "1"),
+        ("one (1)", "1"),
+        ("0 polyps", "0"),
+        ("Count: 2", "2"),
+        ("The total number of polyps in this image is four.", "4"),
+    ],
     ("finding_count", "How many findings are present?"): [
         ("Two abnormalities: a polyp and an ulcer.", "2"),
         ("There is one finding, a 9 mm polyp.", "1"),
@@ -137,6 +158,12 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("There are 2 abnormalities. One is a polyp, the other is an ulcer.", "2"),
         ("No abnormalities are observed.", "0"),
     ],
+    ("finding_count", "How many findings?"): [
+        ("One finding and no polyps", "1"),
+        ("Normal", "0"),
+        ("Two findings of inflammation", "2"),
+        ("None", "0"),
+    ],
     ("instrument_count", "How many instrumnets are in the image?"): [
         ("one surgical instrument visible", "1"),
         ("No instruments", "0"),
@@ -158,6 +185,11 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
     ("instrument_count", "How many instruments are visible?"): [
         ("One instrument (a tube) is visible.", "1"),
         ("Two: biopsy forceps and a tube", "2"),
+    ],
+    ("instrument_count", "How many instruments?"): [
+        ("No instruments other than a tube.", "1"),
+        ("two snares", "2"),
+        ("A single biopsy forceps is visible.", "1"),
     ],
 }
 

@@ -105,6 +105,25 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("Yes\nReason: there is a timestamp.", "yes"),
         ("no (the corner is black)", "no"),
     ],
+    ("text_presence", "Is there any text?"): [
+        ("Text is probably not present.", None),
+        ("Text cannot be excluded.", None),
+        ("I doubt there is text.", None),
+        ("Apart from the date, no text is visible.", "yes"),
+        ("Nothing is written on the image.", "no"),
+        ("There is nothing written.", "no"),
+        ("The answer to the question is: yes.", "yes"),
+        ("Answer: Yes. Confidence: 90%", "yes"),
+        ('{"answer": "yes", "confidence": 0.93}', "yes"),
+        ('{"reasoning": "no text in the corners", "answer": "yes"}', "yes"),
+        ('{"text_present": false}', "no"),
+        ("Yes, text is not visible.", None),
+        ("No visible text, letters or numbers.", "no"),
+        ("Text absent", "no"),
+        ("No text, however a small label is present.", "no"),
+        ("Yes text", "yes"),
+        ("no text visible, only mucosa", "no"),
+    ],
     ("box_artifact_presence", "Is there a green/black box artefact?"): [
         ("A green square overlay is seen in the lower left", "yes"),
         ("Neither a green nor a black box is present.", "no"),
@@ -137,6 +156,12 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("There are black areas in the corners, which are not box artifacts.", "no"),
         ("I can see a green box.", "yes"),
     ],
+    ("box_artifact_presence", "Is there any box artifact?"): [
+        ("The box is black.", "yes"),
+        ("There is a green/black box in the bottom left corner of the frame.", "yes"),
+        ("There are neither boxes nor other artifacts.", "no"),
+        ("There is a small black square at the lower-left.", "yes"),
+    ],
     ("finding_presence", "Does this image contain any finding?"): [
         ("The mucosa is healthy.", "no"),
         ("No pathology identified", "no"),
@@ -165,6 +190,12 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
     ],
     ("finding_presence", "Is the mucosa normal?"): [
         ("Yes", "no"),
+    ],
+    ("finding_presence", "Is there any finding?"): [
+        ("No findings of note.", "no"),
+        ("Yes, abnormal findings are present.", "yes"),
+        ("No masses, ulcers, or bleeding.", "no"),
+        ("The mucosa appears normal, with no abnormalities.", "no"),
     ],
     ("instrument_presence", "Are there any instruments in the image? Check all that are present."): [
         ("Tube", "tube"),
@@ -216,6 +247,16 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("Yes, a tube.", "tube"),
         ("No, a tube is visible.", None),
     ],
+    ("instrument_presence", "Which instruments are visible?"): [
+        ("biopsy forceps or snare", None),
+        ("tube (upper left), snare (center)", "polyp snare;tube"),
+        ("A tube, but not a snare, is visible.", "tube"),
+        ("Instruments visible include a tube and metal clips.", "metal clip;tube"),
+        ("Only the tube.", "tube"),
+        ("There are none visible in this frame.", "no"),
+        ("A device", None),
+        ("There's what might be a tube.", None),
+    ],
     ("landmark_presence", "Are there any anatomical landmarks in the image? Check all that are present."): [
         ("Z-line", "z-line"),
         ("none", "no"),
@@ -244,6 +285,12 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("The cecum with the appendiceal orifice.", "appendiceal orifice;cecum"),
         ("No z-line, cecum, ileum or pylorus is visible.", None),
     ],
+    ("landmark_presence", "Which landmarks are visible?"): [
+        ("The ileocecal valve", "ileocecal valve"),
+        ("the z-line and no other landmarks", "z-line"),
+        ("No anatomical landmark other than the z-line.", "z-line"),
+        ("cecum?", None),
+    ],
     ("abnormality_presence", "Are there any abnormalities in the image? Check all that are present."): [
         ("Oesophagitis", "oesophagitis"),
         ("esophagitis and Barrett’s esophagus", "barretts;oesophagitis"),
@@ -261,6 +308,11 @@ CASES: dict[tuple[str, str], list[tuple[str, str | None]]] = {
         ("evidence of polypoid lesion", "polyp"),
         ("polyp, ulcerative colitis", "polyp;ulcerative colitis"),
         ("normal", "none"),
+    ],
+    ("abnormality_presence", "What abnormalities are visible?"): [
+        ("There is esophagitis, but no polyp.", "oesophagitis"),
+        ("polyps", "polyp"),
+        ("ulcerative colitis with polyps", "polyp;ulcerative colitis"),
     ],
 }
 

@@ -16,7 +16,7 @@ from backend.services.ingest.report import ImportReport, RunReport, SuiteReport
 from backend.services.jobs import JOBS, Task
 from backend.store.store import Store
 from pages.ui.import_forms import three_sizes
-from pages.ui.import_report import bad_lines_csv, summary
+from pages.ui.import_report import NO_IMAGE_FOUND, bad_lines_csv, summary
 from pages.ui.job_view import progress_words, time_words
 from pages.ui.resources import the_store
 from tests.conftest import ROOT
@@ -430,6 +430,7 @@ def run_report(**counts: int) -> RunReport:
         ),
         (ImportReport("images", "a", images={"found": 4, "new": 2}), "files for 2 images"),
         (ImportReport("images", "a", images={"found": 4, "new": 0}), "nothing changed: all of it was there already"),
+        (ImportReport("images", "a", images={"found": 0, "new": 0}), NO_IMAGE_FOUND),
     ],
 )
 def test_a_report_is_summed_up_in_one_line(report: ImportReport, said: str) -> None:

@@ -152,12 +152,12 @@ def test_another_suite_begins_without_filters(page: AppTest) -> None:
 def test_conditions_on_answers_choose_cases_and_leave_the_figures_alone(page: AppTest) -> None:
     app = opened(page, suite=SUITE)
     assert headings(app)[-1] == "Cases", "the list comes last"
-    scores = [table.value for table in app.dataframe if "joint_accuracy" in table.value][0]
+    scores = next(table.value for table in app.dataframe if "joint_accuracy" in table.value)
 
     app = opened(page, suite=SUITE, outcomes="inconsistent")
     assert headings(app)[0] == "Cases", "what was asked for comes first"
     assert any("Figures keep all units" in caption.value for caption in app.caption)
-    again = [table.value for table in app.dataframe if "joint_accuracy" in table.value][0]
+    again = next(table.value for table in app.dataframe if "joint_accuracy" in table.value)
     assert again.equals(scores)
     assert list(app.dataframe[0].value["source_id"]) == ["22"]
 
@@ -173,12 +173,20 @@ def test_one_run_in_the_filter_has_its_answers_beside_the_questions(page: AppTes
     assert row["link"].startswith(f"/case?unit={SUITE}%3A22&")
 
 
-def test_a_link_to_an_unknown_suite_says_which_are_known(page: AppTest) -> None:
-    page.run()
-    page.switch_page("../endoca.py")
-    page.query_params["suite"] = "nowhere"
-    page.run()
-    assert "There is no suite 'nowhere' in this store." in page.exception[0].value
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ({"suite": "nowhere"}, "Known: drawn, core, diagnostic."),
+        ({"outcomes": "sad"}, "Known: supported, inconsistent"),
+        ({"complexities": "two"}, "Complexity is a whole number, 1 to 3."),
+    ],
+)
+def test_a_link_that_cannot_be_meant_says_what_can(page: AppTest, query: dict[str, str], hint: str) -> None:
+    app = opened(page, **query)
+    assert hint in html_of(app)
+    app.button[0].click().run()
+    assert not app.exception
+    assert link(app) == {} and headings(app)
 
 
 def test_no_case_says_how_to_get_some(page: AppTest) -> None:
@@ -254,11 +262,15 @@ def test_the_radar_takes_its_vlms_from_the_link_and_six_at_most(page: AppTest, r
     [
         ("joint_accuracy", None, UnitFilter(suite="s", runs=("r",), splits=("test",))),
         ("consistency", None, UnitFilter(suite="s", runs=("r",), splits=("test",), outcomes=("inconsistent",))),
-        ("inconsistency", 2, UnitFilter(suite="s", runs=("r",), splits=("test",), complexities=(2,), outcomes=("inconsistent",))),
+        (
+            "inconsistency",
+            2,
+            UnitFilter(suite="s", runs=("r",), splits=("test",), complexities=(2,), outcomes=("inconsistent",)),
+        ),
         ("mixed", None, UnitFilter(suite="s", runs=("r",), splits=("test",), outcomes=("mixed",))),
         ("complex_accuracy", 3, UnitFilter(suite="s", runs=("r",), splits=("test",), complexities=(3,))),
     ],
-)  # fmt: skip
+)
 def test_a_number_opens_the_units_it_is_a_share_of(what: str, level: int | None, expected: UnitFilter) -> None:
     chosen = UnitFilter(suite="s", runs=("r", "q"), groups=("g",), splits=("test",), text="x", outcomes=("supported",))
     assert cases_behind(chosen, "r", what, level) == expected

@@ -222,6 +222,19 @@ def test_closing_a_job_stopped_by_bad_lines_releases_its_files(store: Store, job
     assert jobs.of(store) == []
 
 
+def test_closing_a_job_closes_the_older_ones_that_are_over_and_no_other(store: Store, jobs: Jobs) -> None:
+    gate = Gate()
+    old = finished(jobs.start(store, Task("Old", lambda report: 1)))
+    seen = finished(jobs.start(store, Task("Seen", lambda report: 2)))
+    newer = finished(jobs.start(store, Task("Newer", lambda report: 3)))
+    running = jobs.start(store, Task("Running", gate))
+    jobs.dismiss(seen)
+    assert jobs.find(old.id) is None
+    assert jobs.of(store) == [running, newer]
+    gate.open.set()
+    finished(running)
+
+
 def test_a_job_that_runs_cannot_be_dismissed(store: Store, jobs: Jobs) -> None:
     gate = Gate()
     job = jobs.start(store, Task("Slow", gate))

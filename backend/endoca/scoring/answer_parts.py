@@ -130,6 +130,7 @@ def _is_bare(item: str) -> bool:
 
 
 def _bare_list(text: str, parts: QuestionParts) -> Parts | None:
+    """Cut a bare list into as many items as there are parts; None where it is no such list."""
     count = len(parts.order)
     if len(text) > _LONGEST_ITEM * count:
         return None
@@ -140,11 +141,28 @@ def _bare_list(text: str, parts: QuestionParts) -> Parts | None:
         items = [item for item in items if item]
         if len(items) == count and any(_is_bare(item) for item in items):
             return _in_order(items, parts.order)
-    for separator in _WEAK_SEPARATORS:
-        items = [item for item in separator.split(text.strip(" \n.")) if item]
-        if len(items) == count and all(_is_bare(item) for item in items):
-            return _in_order(items, parts.order)
+    for separator in (*_SEPARATORS, *_WEAK_SEPARATORS):
+        items = [item for item in separator.split(text.strip(" \n.;")) if item]
+        if len(items) >= count and all(_is_bare(item) for item in items):
+            grouped = _by_topic(items) if len(items) > count else items
+            if len(grouped) == count:
+                return _in_order(grouped, parts.order)
     return None
+
+
+def _by_topic(items: Sequence[str]) -> list[str]:
+    """Join neighbours that name labels of one topic: "center; upper-left; yes" are two answers."""
+    grouped: list[str] = []
+    before = ""
+    for item in items:
+        mentions = statements_of(item.strip()).mentions
+        topic = mentions[0].topic if mentions and mentions[0].label else ""
+        if topic and topic == before:
+            grouped[-1] += f"; {item}"
+        else:
+            grouped.append(item)
+        before = topic
+    return grouped
 
 
 def split_answer(answer: str, parts: QuestionParts, classes: tuple[str, ...]) -> tuple[str, Parts | None, str]:

@@ -18,6 +18,7 @@ _SINGULAR = frozenset({"is", "was", "has", "has been"})
 
 
 def see_and(walk: Walk, i: int) -> int:
+    """Join the next mention to this phrase, or begin a clause of its own."""
     if number_goes_on(walk, i):
         return i + 1
     walk.settle_number()
@@ -60,6 +61,7 @@ def positive_clause_follows(walk: Walk, i: int) -> bool:
 
 
 def see_or(walk: Walk, i: int) -> int:
+    """Open an alternative; inside a denial "or" goes on denying."""
     walk.or_open = walk.negators % 2 == 0
     walk.or_seen = True
     if walk.number is not None and walk.number_explicit:
@@ -83,6 +85,7 @@ def enumeration_goes_on(walk: Walk, i: int) -> bool:
 
 
 def see_comma(walk: Walk, i: int) -> int:
+    """Go on with a list, or begin a clause of its own."""
     if number_goes_on(walk, i):
         return i + 1
     if i + 1 < len(walk.words) and walk.words[i + 1].text in ("only", "just"):
@@ -132,6 +135,7 @@ def list_ends_here(walk: Walk, i: int) -> bool:
 
 
 def see_stop(walk: Walk, i: int) -> int:
+    """End the clause at "but", "however" or a semicolon."""
     walk.end_clause()
     walk.unreal = False
     walk.undecided = False
@@ -142,6 +146,7 @@ def see_sentence_end(walk: Walk, i: int) -> int:
     walk.part_number = None
     i = see_stop(walk, i)
     walk.excepted_topic = ""
+    walk.exception_ahead = False
     walk.sentence_first = len(walk.out.mentions)
     return i
 

@@ -98,6 +98,12 @@ def _named_and_others(question_class: str, mentions: Sequence[Mention]) -> int |
     return None if kinds is None else kinds + sum(m.number or 0 for m in general)
 
 
+def _is_normal(question_class: str, mentions: Sequence[Mention]) -> bool:
+    """Whether the image is called normal, which counts no finding."""
+    normal = [m for m in mentions if m.topic == Topic.NORMAL]
+    return question_class == "finding_count" and bool(normal) and not any(m.negated or m.hedged for m in normal)
+
+
 def _exact_beside_vague(firm: Sequence[Mention]) -> int | None:
     """Return the number that "multiple polyps are present, with two identified" gives after all."""
     vague = {m.clause for m in firm if m.number == NO_COUNT}
@@ -126,7 +132,7 @@ def read_count(question_class: str, mentions: Sequence[Mention]) -> Reading:
     if hedged and not denied and (not firm or any(m.explicit for m in hedged)):
         return unread(Rule.HEDGE, f"gives the number of {many} only with a hedge")
     if not firm:
-        if denied:
+        if denied or _is_normal(question_class, mentions):
             return value_of("0", Rule.NEGATION, f"states that there are no {many}")
         return unread(Rule.UNANSWERED, f"says nothing about {many}")
     if any(m.alternative for m in firm if m.number is not None or not m.plural):

@@ -10,11 +10,17 @@ __all__ = ["HANDLERS"]
 from backend.endoca.scoring.lexicon import Kind
 from backend.endoca.scoring.walk import Walk
 
+_HEDGES_SUBJECT = frozenset(
+    {Kind.PREDICATE, Kind.ABSENT, Kind.NOT, Kind.END, Kind.STOP, Kind.COMMA, Kind.CLOSE, Kind.UNDECIDED}
+)
+
 
 def see_hedge(walk: Walk, i: int) -> int:
+    """Hedge the subject where a predicate or nothing follows, and in any case what comes next."""
     walk.out.hedged = True
-    following = walk.ahead(i + 1)
-    if following in (Kind.PREDICATE, Kind.ABSENT, Kind.END, Kind.STOP, Kind.COMMA, Kind.CLOSE, Kind.UNDECIDED):
+    to_be = i + 1 < len(walk.words) and walk.words[i + 1].text == "to"
+    following = walk.ahead(i + 2 if to_be else i + 1)
+    if following in _HEDGES_SUBJECT:
         if walk.subjects:
             for mention in walk.subjects:
                 mention.hedged = True
@@ -27,6 +33,7 @@ def see_hedge(walk: Walk, i: int) -> int:
 
 
 def see_undecided(walk: Walk, i: int) -> int:
+    """Hedge the subject and everything up to the end of the sentence part."""
     if walk.follows_remain(i):
         return i + 1
     walk.out.undecided = True
@@ -37,6 +44,7 @@ def see_undecided(walk: Walk, i: int) -> int:
 
 
 def see_irreal(walk: Walk, i: int) -> int:
+    """Take the statements of this segment and the rest of the clause for not being the case."""
     for mention in walk.out.mentions[walk.segment_first :]:
         mention.unreal = True
     walk.settle_number()
@@ -47,6 +55,7 @@ def see_irreal(walk: Walk, i: int) -> int:
 
 
 def see_correction(walk: Walk, i: int) -> int:
+    """Note that something said before is taken back; at the very start there is nothing to take back."""
     if walk.out.mentions or walk.out.polars or walk.number is not None:
         walk.out.corrected = True
     return i + 1

@@ -65,9 +65,10 @@ def read_location(question_class: str, mentions: Sequence[Mention], *, only_loca
     """
     own, thing = _OWN[question_class], _THING[question_class]
     found = []
-    unnamed = only_location and not any(m.topic in own for m in mentions)
-    for mention in mentions:
-        if mention.topic == Topic.CELL and not mention.negated:
+    cells = [m for m in mentions if m.topic == Topic.CELL]
+    unnamed = only_location and not any(m.topic in own for m in mentions) and all(m.subjects for m in cells)
+    for mention in cells:
+        if not mention.negated:
             topics = {s.topic for s in mention.subjects if not s.negated}
             if topics & own or (only_location and not topics) or unnamed:
                 found.append(mention)

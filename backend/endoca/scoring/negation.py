@@ -8,23 +8,27 @@ follow each other cancel ("not free of text"). "Other than" lifts the negation f
 
 __all__ = ["HANDLERS"]
 
-from backend.endoca.scoring.lexicon import Kind
+from backend.endoca.scoring.lexicon import Kind, Topic
 from backend.endoca.scoring.mentions import NOUNS
+from backend.endoca.scoring.nouns import take_noun
 from backend.endoca.scoring.numbers import noun_is_predicated
 from backend.endoca.scoring.walk import BOUNDARIES, SKIPPED, Walk
 
 _ELLIPTICAL = SKIPPED | {Kind.VERB, Kind.PREDICATE, Kind.WHICH, Kind.DEFINITE, Kind.PREPOSITION}
 _SPEAKERS = frozenset({"i", "we", "can", "it", "image", "picture"})
 _AFTER_ANSWER = BOUNDARIES | {Kind.COLON, Kind.DASH, Kind.AND, Kind.OR, Kind.SLASH, Kind.OPEN}
+_IN_A_ROW = frozenset({Kind.AND, Kind.OR, Kind.SLASH, Kind.COMMA})
 _BEFORE_NONE = frozenset({Kind.COLON, Kind.DASH, Kind.COPULA, Kind.THING, Kind.PLACE_NOUN, Kind.IGNORED})
 
 
 def is_answer_word(walk: Walk, i: int) -> bool:
+    """Whether "no" stands alone and denies no noun after it."""
     following = walk.words[i + 1].kind if i + 1 < len(walk.words) else Kind.END
     return following in _AFTER_ANSWER
 
 
 def say(walk: Walk, value: bool, i: int) -> int:
+    """Take yes or no for the predicate of the subject before it ("text: no"), else for an answer by itself."""
     if walk.subjects and not walk.predicated:
         if not value:
             walk.flip_subjects()
@@ -38,10 +42,12 @@ def say(walk: Walk, value: bool, i: int) -> int:
 
 
 def see_yes(walk: Walk, i: int) -> int:
+    """Take "yes" and its like."""
     return say(walk, True, i)
 
 
 def see_no(walk: Walk, i: int) -> int:
+    """Tell the answer "no" from the determiner."""
     if walk.words[i].text in ("no", "nope", "false", "incorrect") and is_answer_word(walk, i):
         return say(walk, False, i)
     deny(walk, verbal=False, noun=True)
@@ -60,6 +66,7 @@ def deny(walk: Walk, *, verbal: bool, noun: bool) -> None:
 
 
 def see_lack(walk: Walk, i: int) -> int:
+    """Open a negator that may itself be denied ("not free of", "without")."""
     walk.settle_number()
     deny(walk, verbal=False, noun=False)
     walk.last_negator_verbal = True
@@ -159,6 +166,7 @@ def see_absent(walk: Walk, i: int) -> int:
 
 def see_exception(walk: Walk, i: int) -> int:
     walk.settle_number()
+    walk.exception_ahead = len(walk.out.mentions) == walk.sentence_first
     topic = ""
     for mention in walk.out.mentions:
         if mention.negated and mention.clause == walk.clause:
@@ -196,6 +204,8 @@ def see_predicate(walk: Walk, i: int) -> int:
 
 
 def see_copula(walk: Walk, i: int) -> int:
+    if _is_paris_class(walk, i):
+        return take_noun(walk, i, Topic.PARIS, "paris is", frozenset())
     walk.copula_seen = bool(walk.subjects)
     if walk.part_number is not None:
         walk.part_ready = True
@@ -207,6 +217,13 @@ def see_copula(walk: Walk, i: int) -> int:
             walk.settle_number(partial=True)
     walk.number = None if not walk.number_explicit else walk.number
     return i + 1
+
+
+def _is_paris_class(walk: Walk, i: int) -> bool:
+    """Whether "is" is the class in "IIa or Is"."""
+    if walk.words[i].text != "is" or not i or walk.words[i - 1].kind not in _IN_A_ROW:
+        return False
+    return bool(walk.out.mentions) and walk.out.mentions[-1].topic == Topic.PARIS and walk.ahead(i + 1) in BOUNDARIES
 
 
 def see_verb(walk: Walk, i: int) -> int:

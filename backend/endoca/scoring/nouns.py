@@ -5,7 +5,7 @@ __all__ = ["HANDLERS", "box_behind"]
 from backend.endoca.scoring.lexicon import Kind, Topic
 from backend.endoca.scoring.mentions import NOUNS, Mention
 from backend.endoca.scoring.numbers import bind_number
-from backend.endoca.scoring.walk import Walk
+from backend.endoca.scoring.walk import BOUNDARIES, Walk
 
 _AFTER_CELL = frozenset(
     {
@@ -26,11 +26,21 @@ def see_thing(walk: Walk, i: int) -> int:
         if box:
             colors = frozenset(w.label for w in walk.words[i:box] if w.topic == Topic.COLOR)
             return take_noun(walk, box, Topic.BOX, "", colors)
+    elif topic == Topic.CELL and label == "*left" and _is_left_over(walk, i):
+        return take_noun(walk, i, Topic.REMAINS, "", frozenset())
     elif topic == Topic.CELL and label[0] == "*":
         following = walk.words[i + 1] if i + 1 < len(walk.words) else None
         if following and following.kind not in _AFTER_CELL and following.topic != Topic.CELL:
             return i + 1
     return take_noun(walk, i, topic, label, frozenset())
+
+
+def _is_left_over(walk: Walk, i: int) -> bool:
+    """Whether "left" means remaining ("no polyps left", "a polyp is left") and no place."""
+    before = walk.words[i - 1] if i else None
+    if before is not None and before.kind is Kind.COPULA and i > 1:
+        before = walk.words[i - 2]
+    return before is not None and before.topic == Topic.POLYP and walk.ahead(i + 1) in BOUNDARIES
 
 
 def box_behind(walk: Walk, i: int) -> int:
@@ -68,6 +78,8 @@ def take_noun(walk: Walk, i: int, topic: str, label: str, colors: frozenset[str]
             if mention.number is None and not mention.plural:
                 mention.number = 1
             walk.excepted_topic = ""
+        if walk.exception_ahead and mention.negated:
+            _except_before(walk, mention)
     if walk.or_open:
         mark_alternatives(walk, mention)
         walk.or_open = False
@@ -97,6 +109,16 @@ def take_noun(walk: Walk, i: int, topic: str, label: str, colors: frozenset[str]
         walk.predicated = walk.predicated or any(m.topic == Topic.POLYP for m in walk.subjects)
     walk.after_preposition = False
     return i + 1
+
+
+def _except_before(walk: Walk, denied: Mention) -> None:
+    """Lift a denial from what the sentence named first ("apart from one, no polyps")."""
+    denied.excepted = True
+    for mention in walk.out.mentions[walk.sentence_first :]:
+        if not mention.negated and (mention.topic in NOUNS or not mention.topic):
+            mention.also = denied.topic
+            if mention.number is None and not mention.plural:
+                mention.number = 1
 
 
 def colors_a_noun(walk: Walk, i: int) -> bool:

@@ -134,10 +134,9 @@ def see_vague(walk: Walk, i: int) -> int:
 
 
 def see_both(walk: Walk, i: int) -> int:
+    """Read "two findings, both polyps" as two polyps."""
     walk.segment_both = True
-    if (walk.last_number == 2 and walk.thing_follows(i + 1, frozenset({Kind.END, Kind.STOP}))) or (
-        walk.words[i - 1].kind is Kind.COMMA and walk.last_number == 2
-    ):
+    if walk.last_number == 2:
         walk.part_number, walk.part_ready = 2, True
     return i + 1
 

@@ -73,7 +73,8 @@ _EVIDENCE = re.compile(r"evidence|indication|sign|any\b.*(?:remov|resect|excis|p
 _DENYING = re.compile(r"\b(?:free (?:of|from)|without|absence|lack\w*|no|devoid|clear of|absent)\b")
 _NORMAL = re.compile(r"\b(?:normal|healthy|unremarkable)\b")
 _MANY = re.compile(r"\b(?:multiple|more than one|several|single|only one|just one|exactly|many of)\b")
-_INTERROGATIVE = re.compile(rf"\b(?:{_STARTERS})\b", re.I)
+_PRONOUN = re.compile(r"\b(?:they|it|its|their|them)\b")
+_ATTRIBUTES = ("location", "count", "color", "size")
 _JOINED_OR = re.compile(r"\bor\b")
 _NAMED = {
     "tube": "tube",
@@ -146,13 +147,20 @@ def _meanings(name: str, text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 @lru_cache(maxsize=16_384)
 def rank_of(text: str, name: str) -> int:
-    """How well a lower-case text names the class: 4 wholly, 2 its thing, 1 in passing, 0 not at all."""
+    """How well a lower-case text names the class; 0 where it does not.
+
+    Thing and attribute together ("where … instrument") rank highest, then the attribute of a pronoun ("where
+    are they"), the thing alone, the thing with another attribute than the class's own, and what only touches
+    the class.
+    """
     wanted, fallback = _NEEDS[name]
     cues = [cue for cue in wanted if _CUES[cue].search(text)]
     if len(cues) == len(wanted):
+        return 5
+    if wanted[-1] in cues and _PRONOUN.search(text):
         return 4
     if wanted[0] in cues:
-        return 2
+        return 2 if any(cue not in wanted and _CUES[cue].search(text) for cue in _ATTRIBUTES) else 3
     return 1 if any(_CUES[cue].search(text) for cue in fallback) else 0
 
 

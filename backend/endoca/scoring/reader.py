@@ -44,7 +44,7 @@ def read_answer(question: str, classes: tuple[str, ...], answer: str) -> tuple[R
         answer: What the VLM said, verbatim.
 
     Returns:
-        One reading a class, in order.
+        One reading a class, in order. Statements that name their own things go before the order of a list.
     """
     if any(name[:1] == "?" for name in classes):
         return _read_with_free_text(question, classes, answer)
@@ -52,17 +52,16 @@ def read_answer(question: str, classes: tuple[str, ...], answer: str) -> tuple[R
     text, given, form = split_answer(answer, parts, classes)
     if not _CONTENT.search(text):
         return (_EMPTY,) * len(classes)
-    prose = None if given else _read_prose(text, parts.parts, classes, joined=parts.one_answer_for_all)
-    if given is None:
-        return prose or ()
+    if given is None or form == "list":
+        prose = _read_prose(text, parts.parts, classes, joined=parts.one_answer_for_all)
+        if given is None or all(r.values for r in prose):
+            return prose
     rule = Rule.KEY_VALUE if form == "key" else Rule.BARE_LIST
     readings = tuple(
         _read_given(piece, part, name, rule) for part, name, piece in zip(parts.parts, classes, given, strict=True)
     )
-    if form == "list" and not all(r.values for r in readings):
-        prose = _read_prose(text, parts.parts, classes, joined=parts.one_answer_for_all)
-        if sum(bool(r.values) for r in prose) > sum(bool(r.values) for r in readings):
-            return prose
+    if form == "list" and sum(bool(r.values) for r in prose) > sum(bool(r.values) for r in readings):
+        return prose
     return readings
 
 
@@ -98,9 +97,9 @@ def _stopped(text: str, read: Statements, classes: tuple[str, ...]) -> Reading |
     if _UNDECIDED_WORD.match(text) and not not_applicable:
         return unread(Rule.NON_COMMITTAL, "does not commit itself")
     in_the_middle = any(0 < at < len(read.mentions) for _, at in read.polars)
-    if read.corrected or in_the_middle:
+    if read.corrected or (in_the_middle and len(classes) == 1):
         return unread(Rule.SELF_CORRECTION, "takes back or corrects what it said first")
-    if len({value for value, _ in read.polars}) > 1:
+    if len({value for value, at in read.polars if at == 0 or len(classes) == 1}) > 1:
         return unread(Rule.CONTRADICTION, "says both yes and no")
     return None
 
@@ -112,7 +111,7 @@ def _read_prose(text: str, parts: tuple[Part, ...], classes: tuple[str, ...], *,
     if stopped is not None:
         return (stopped,) * len(classes)
     mentions = [m for m in read.mentions if not m.unreal]
-    polar = read.polars[0][0] if read.polars else None
+    polar = read.polars[0][0] if read.polars and (len(classes) == 1 or read.polars[0][1] == 0) else None
     if len(classes) == 1:
         return (read_one_part(text, read, mentions, polar, parts[0], classes[0]),)
     at_once = None if any(m.topic for m in mentions) else _read_at_once(read, mentions, polar, parts, joined=joined)

@@ -29,46 +29,68 @@ class Walk:
         self.words = words
         self.out = Statements()
         self.clause = 0
+        """Number of the clause, which its mentions carry."""
         self.last_nouns: list[Mention] = []
+        """The nouns that "it" or a place without a noun refers to."""
         self.excepted_topic = ""
+        """Topic of a denial that "other than" has just lifted; the next noun or number is of it."""
         self.part_number: int | None = None
+        """A part of what was counted ("one of the two"), for the noun it is said to be."""
         self.part_ready = False
+        """The verb between the part and that noun has passed."""
         self.last_number: int | None = None
         self.in_brackets = False
         self.unreal = False
+        """Inside a counterfactual clause."""
         self.undecided = False
+        """Inside a clause that says that nothing can be said."""
         self.sentence_first = 0
+        """Index of the sentence's first mention."""
+        self.exception_ahead = False
+        """The sentence opened with "apart from …": what it denies is denied with that exception."""
         self.start_clause()
 
     def start_clause(self) -> None:
         """Forget scope: a new clause has its own negators, hedges and subjects."""
         self.clause += 1
         self.negators = 0
+        """Open negators that deny what follows; an even number cancels out."""
         self.last_negator_verbal = False
         self.mentions_since_negator = 0
         self.hedge = False
         self.subjects: list[Mention] = []
+        """Mentions that a denied predicate would deny."""
         self.predicated = False
+        """The subjects have their predicate; a connector now begins a clause of its own."""
         self.nouns: list[Mention] = []
+        """The nouns that a place or colour is said of."""
         self.open_nouns = True
+        """Whether the next noun joins these nouns or replaces them."""
         self.copula_seen = False
         self.waiting: list[Mention] = []
+        """Places and colours that stand before their noun."""
         self.number: int | None = None
+        """A number whose noun has not come yet."""
         self.number_explicit = False
+        """It is a number and not an article."""
         self.number_spoiled = False
-        """A word the lexicon does not know followed the number: it may count something else."""
+        """A word the lexicon does not know followed it: it may count something else."""
         self.sum = 0
+        """What "one large and two small …" has added up so far."""
         self.definite = False
         self.after_preposition = False
         self.other = False
         self.or_open = False
+        """An "or" stands between the mention before and the next."""
         self.or_seen = False
         self.relative = False
         self.and_open = False
+        """An "and" or a comma joins the next mention to the one before."""
         self.another_open = False
         self.start_segment()
 
     def start_segment(self) -> None:
+        """Forget what an elliptical statement would be made of."""
         self.segment_things = 0
         self.segment_predicate = False
         self.segment_none = False
@@ -80,6 +102,7 @@ class Walk:
         self.segment_first = len(self.out.mentions)
 
     def end_segment(self) -> None:
+        """Close a stretch between connectors; one without any thing is a statement about what was asked."""
         self.settle_number()
         if not self.segment_things and not self.segment_polar:
             if self.segment_not and not self.segment_predicate:
@@ -94,6 +117,7 @@ class Walk:
         self.start_segment()
 
     def end_clause(self) -> None:
+        """Close a clause; places and colours still without a noun are said of the nouns before."""
         self.end_segment()
         for cell in self.waiting:
             if not cell.subjects:
@@ -103,6 +127,7 @@ class Walk:
         self.start_clause()
 
     def add(self, mention: Mention) -> None:
+        """Record a mention with the certainty that holds at this word."""
         mention.clause = self.clause
         mention.position = len(self.out.mentions)
         mention.hedged = mention.hedged or self.hedge or self.undecided
@@ -110,7 +135,11 @@ class Walk:
         self.out.mentions.append(mention)
 
     def settle_number(self, *, partial: bool = False) -> None:
-        """A number without a noun stands for the thing asked about."""
+        """Let a number without a noun stand for the noun before it, or for the thing asked about.
+
+        Args:
+            partial: It is the subject of what follows ("one is sessile") and no answer by itself.
+        """
         number = self.number
         if self.sum:
             number = (self.sum + number) if number is not None and number > 0 else self.sum
@@ -144,6 +173,7 @@ class Walk:
         return last.topic, last.label
 
     def last_counted(self) -> Mention | None:
+        """Return the last noun or elliptical statement."""
         for mention in reversed(self.out.mentions):
             if mention.topic in NOUNS or not mention.topic:
                 return mention
