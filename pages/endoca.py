@@ -27,7 +27,7 @@ from pages.ui.endoca_words import (
 from pages.ui.errors import show_error
 from pages.ui.filters import link_choice, set_filter, show_filters, show_sentence, suite_filter
 from pages.ui.links import DATA
-from pages.ui.resources import kept
+from pages.ui.resources import drawn_once, kept
 from pages.ui.run_picker import READABLE, pick_series
 from pages.ui.score_tables import show_comparison, show_groups, show_quality, show_scores
 from pages.ui.series_cases import open_series, show_cases
@@ -91,7 +91,9 @@ with left:
     radar = series[series["series"].isin(shown) | (series["vlm_group"] == BLIND_GROUP)]
     st.html(legend(endoca_series.records(radar)))
     radar_point = clickable_chart(
-        figures.score_radar(radar, theme), key="radar_chart", alt="Radar of accuracies and consistency"
+        drawn_once("radar", (questions, shown, theme.name), lambda: figures.score_radar(radar, theme)),
+        key="radar_chart",
+        alt="Radar of accuracies and consistency",
     )
     st.caption(
         "A point opens the units behind it, on the axis Consistency the contradictions; a printed one says where it is "
@@ -100,7 +102,9 @@ with left:
 with right:
     st.subheader("Who keeps the rank when the parts count", help=metric_help("joint_accuracy", rows))
     slope_point = clickable_chart(
-        figures.rank_slope(series, theme), key="slope_chart", alt="Ranks by complex and by joint accuracy"
+        drawn_once("slope", (questions, theme.name), lambda: figures.rank_slope(series, theme)),
+        key="slope_chart",
+        alt="Ranks by complex and by joint accuracy",
     )
     st.caption("Hollow marks and dotted lines: printed in the paper. Filled marks and solid lines: runs in this store.")
     if questions.splits or questions.complexities or questions.classes:
@@ -117,7 +121,9 @@ with left:
     if wanted:
         levels = kept(endoca_series.complexity_table, questions, wanted)
         level_point = clickable_chart(
-            figures.complexity_facets(levels, theme), key="complexity_chart", alt="Accuracy by complexity and VLM"
+            drawn_once("levels", (questions, wanted, theme.name), lambda: figures.complexity_facets(levels, theme)),
+            key="complexity_chart",
+            alt="Accuracy by complexity and VLM",
         )
         st.caption(
             "Across: number of parts. Marks with interval: complex answer right. Dotted: every part right. Orange: at "
@@ -137,7 +143,9 @@ with right:
             + "</div>"
         )
         bar_point = clickable_chart(
-            figures.outcome_bars(outcomes, theme), key="outcome_chart", alt="Outcomes of units by run"
+            drawn_once("outcomes", (questions, theme.name), lambda: figures.outcome_bars(outcomes, theme)),
+            key="outcome_chart",
+            alt="Outcomes of units by run",
         )
         st.caption("Percent of units. A segment opens its cases.")
 st.caption(" ".join(suite_notes(facts, rows)))
@@ -157,13 +165,13 @@ st.subheader("All scores")
 cell = table_cases = None
 match link_choice("table", "Table", TABLES):
     case "By VLM":
-        cell = show_scores(rows, theme)
+        cell = show_scores(rows, questions, theme)
         st.caption("95 % intervals resample whole images. Printed rows have none. A cell opens the units behind it.")
         shift = kept(endoca_series.printed_shift)
         if shift is not None:
             st.html(quiet_line(shift_sentence(shift)))
     case "Missing and unreadable":
-        cell = show_quality(rows, theme)
+        cell = show_quality(rows, questions, theme)
         st.caption("All of these count as wrong in every score.")
     case "By VLM group":
         table_cases = show_groups(chosen, theme)

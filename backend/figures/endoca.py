@@ -287,7 +287,7 @@ def class_heat(
     Args:
         table: One row a question class; the columns to colour hold fractions or None.
         columns: Which these are.
-        texts: What a cell reads, by (row number, column), where it is more than the percentage.
+        texts: What a cell reads, by (row number, column), where it is more than the percentage; no braces.
 
     Returns:
         Percent with one decimal, "N/A" uncoloured; the text's contrast is AA on every colour.
@@ -296,10 +296,11 @@ def class_heat(
     numbers[list(columns)] *= 100
     styler = numbers.style.map(_heat, subset=list(columns))
     styler = styler.format("{:.1f}", subset=list(columns), na_rep=NOT_AVAILABLE)
-    words = {key: {at: text for (at, name), text in (texts or {}).items() if name == key} for key in columns}
-    for key, of_column in words.items():
-        for at, text in of_column.items():
-            styler = styler.format(text.replace("{", "{{").replace("}", "}}"), subset=([at], [key]))
+    words: dict[int, dict[Any, Any]] = {}
+    for (at, key), text in (texts or {}).items():
+        words.setdefault(at, {})[key] = text
+    for at, of_row in words.items():
+        styler = styler.format(of_row, subset=([at], list(of_row)))
     return styler
 
 

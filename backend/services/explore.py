@@ -99,9 +99,15 @@ def endoca_metrics(
 
 
 def atomic_by_class(store: Store, chosen: UnitFilter, intervals: bool = True) -> "pd.DataFrame":
-    """Return atomic accuracy by run and question class, as `atom_metrics_from_image_sums`."""
+    """Return atomic accuracy by run and question class.
+
+    Returns:
+        As `atom_metrics_from_image_sums`, without n_images where no intervals are wanted.
+    """
     groups = ["run_id", "question_class"]
-    return atom_metrics_from_image_sums(queries.atom_sums(store, chosen, groups), groups, intervals=intervals)
+    sums = queries.atom_sums(store, chosen, groups, by_image=intervals)
+    table = atom_metrics_from_image_sums(sums, groups, intervals=intervals)
+    return table if intervals else table.drop(columns="n_images")
 
 
 def printed_endoca(store: Store, suite: str) -> "pd.DataFrame":

@@ -13,7 +13,7 @@ from backend.services.endoca_series import of_questions, records
 from backend.services.explore import atomic_by_class
 from backend.store.filters import UnitFilter
 from pages.ui.clicks import clickable_table
-from pages.ui.resources import kept
+from pages.ui.resources import drawn_once, kept
 
 
 def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitFilter | None:
@@ -41,7 +41,7 @@ def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitF
         if wide and (name, key) in cells
     }
     clicked = clickable_table(
-        class_heat(table, keys, texts),
+        drawn_once("classes", (questions, wide), lambda: class_heat(table, keys, texts)),
         key="classes",
         column_config={
             "class": st.column_config.TextColumn("Question class", pinned=True, width=170),

@@ -70,9 +70,10 @@ def suite_notes(facts: SuiteFacts, rows: Sequence[Row]) -> list[str]:
     """Return what bounds the reading of the figures, as far as this store's data can say it."""
     notes = []
     if facts.n_one_part:
+        share = percent(facts.n_one_part / facts.n_units)
         notes.append(
-            f"{percent(facts.n_one_part / facts.n_units)} of the units ({facts.n_one_part:,}/{facts.n_units:,}) have a "
-            "single part, so their complex and atomic question ask the same in other words."
+            f"{share} of the suite's units ({facts.n_one_part:,}/{facts.n_units:,}) "
+            "have a single part, so their complex and atomic question ask the same in other words."
         )
     repeats = facts.n_atomic - facts.n_distinct_atomic
     if repeats:

@@ -1,10 +1,10 @@
-"""What all pages share in this process: the open store, and small tables kept between reruns.
+"""What all pages share in this process: the open store, small tables and figures kept between reruns.
 
 A kept table is found again by what was asked and by the store's data version, so a page never
 shows figures from before an import.
 """
 
-__all__ = ["kept", "the_store"]
+__all__ = ["drawn_once", "kept", "the_store"]
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,9 +16,13 @@ from backend.settings import store_path
 from backend.store.store import Store
 
 Table = TypeVar("Table")
+Drawing = TypeVar("Drawing")
 
 KEPT_TABLES = 200
 """Small tables kept; the oldest goes first."""
+
+KEPT_DRAWINGS = 60
+"""Figures and styled tables kept; the oldest goes first."""
 
 
 @st.cache_resource(show_spinner="Opening the store")
@@ -31,17 +35,18 @@ def the_store() -> Store:
     return open_store(store_path())
 
 
-def kept(question: Callable[..., Table], *asked: object) -> Table:
-    """Return ``question(store, *asked)``, worked out once for each state of the store.
+def kept(question: Callable[..., Table], *asked: object, **named: object) -> Table:
+    """Return ``question(store, *asked, **named)``, worked out once for each state of the store.
 
     Args:
         question: A function of a service that reads the store. What it returns is copied at each
             use, so it has to be small: sums and shares, never answers.
         asked: Its further arguments: text, numbers, tuples, filters.
+        named: Such arguments by name.
     """
     store = the_store()
     name = f"{question.__module__}.{question.__qualname__}"
-    table: Table = _kept(name, asked, str(store.path), store.data_version, _question=question, _store=store)
+    table: Table = _kept(name, asked, named, str(store.path), store.data_version, _question=question, _store=store)
     return table
 
 
@@ -49,10 +54,33 @@ def kept(question: Callable[..., Table], *asked: object) -> Table:
 def _kept(
     name: str,
     asked: tuple[object, ...],
+    named: dict[str, object],
     path: str,
     data_version: int,
     *,
     _question: Callable[..., Table],
     _store: Store,
 ) -> Table:
-    return _question(_store, *asked)
+    return _question(_store, *asked, **named)
+
+
+def drawn_once(name: str, made_of: tuple[object, ...], draw: Callable[[], Drawing]) -> Drawing:
+    """Return what ``draw`` makes, drawn once for each state of the store and shared: never change it.
+
+    To build a figure or a styled table takes far longer than to send it.
+
+    Args:
+        name: Of the figure.
+        made_of: All that the drawing depends on besides the store: filters, keys, the theme's name.
+        draw: Makes it.
+    """
+    store = the_store()
+    drawing: Drawing = _drawn(name, made_of, str(store.path), store.data_version, _draw=draw)
+    return drawing
+
+
+@st.cache_resource(max_entries=KEPT_DRAWINGS, show_spinner=False)
+def _drawn(
+    name: str, made_of: tuple[object, ...], path: str, data_version: int, *, _draw: Callable[[], Drawing]
+) -> Drawing:
+    return _draw()

@@ -24,7 +24,7 @@ from backend.store.filters import UnitFilter
 from pages.ui.clicks import clickable_table
 from pages.ui.endoca_words import metric_help
 from pages.ui.errors import show_error
-from pages.ui.resources import kept
+from pages.ui.resources import drawn_once, kept
 
 SCORES = ("complex_accuracy", "atomic_accuracy", "all_atomic_accuracy", "joint_accuracy", "inconsistency")
 RATES = ("missing_rate", "failed_rate", "empty_rate", "unparsed_rate")
@@ -32,10 +32,11 @@ RATES = ("missing_rate", "failed_rate", "empty_rate", "unparsed_rate")
 Row = Mapping[str, Any]
 
 
-def show_scores(rows: Sequence[Row], theme: Theme) -> tuple[Row, str] | None:
+def show_scores(rows: Sequence[Row], questions: UnitFilter, theme: Theme) -> tuple[Row, str] | None:
     """Draw a row a series with its scores; return the row and metric just clicked, else None."""
+    about = {**_about(rows), "n": [_n(row) for row in rows]}
     clicked = clickable_table(
-        _table(rows, SCORES, {**_about(rows), "n": [_n(row) for row in rows]}, theme),
+        drawn_once("scores", (questions, theme.name), lambda: _table(rows, SCORES, about, theme)),
         key="scores",
         column_order=["label", "origin", "n", *SCORES, "group"],
         column_config=_config(rows, SCORES),
@@ -45,14 +46,15 @@ def show_scores(rows: Sequence[Row], theme: Theme) -> tuple[Row, str] | None:
     return None if clicked is None else (rows[clicked[0]], clicked[1])
 
 
-def show_quality(rows: Sequence[Row], theme: Theme) -> tuple[Row, str] | None:
+def show_quality(rows: Sequence[Row], questions: UnitFilter, theme: Theme) -> tuple[Row, str] | None:
     """Draw how many answers could not be used, a row a run; return what was clicked, else None."""
     runs = [row for row in rows if row["run_id"] is not None]
     if not runs:
         st.text("Printed tables do not say how many answers were missing, failed or unreadable.")
         return None
+    about = {**_about(runs), "questions": [row["missing_rate_n"] for row in runs]}
     clicked = clickable_table(
-        _table(runs, RATES, {**_about(runs), "questions": [row["missing_rate_n"] for row in runs]}, theme),
+        drawn_once("quality", (questions, theme.name), lambda: _table(runs, RATES, about, theme)),
         key="quality",
         column_order=["label", "origin", "questions", *RATES, "group"],
         column_config=_config(runs, RATES),
@@ -70,7 +72,7 @@ def show_groups(chosen: UnitFilter, theme: Theme) -> UnitFilter | None:
         return None
     about = {**_about(rows), "n_runs": [row["n_runs"] for row in rows], "n": [row["n_units"] for row in rows]}
     clicked = clickable_table(
-        _table(rows, (*SCORES, *RATES), about, theme),
+        drawn_once("groups", (of_questions(chosen), theme.name), lambda: _table(rows, (*SCORES, *RATES), about, theme)),
         key="groups",
         column_order=["group", "origin", "n_runs", "n", *SCORES, *RATES],
         column_config=_config(rows, (*SCORES, *RATES)),
@@ -187,9 +189,8 @@ def _table(rows: Sequence[Row], keys: Sequence[str], about: dict[str, list[Any]]
     values = {key: [None if row.get(key) is None else 100 * row[key] for row in rows] for key in keys}
     frame = pd.DataFrame({**about, **{key: pd.Series(values[key], dtype="Float64") for key in keys}})
     styler = frame.style
-    for key in keys:
-        for at, row in enumerate(rows):
-            styler = styler.format(_score_text(row, key), subset=([at], [key]))
+    for at, row in enumerate(rows):
+        styler = styler.format({key: _score_text(row, key) for key in keys}, subset=([at], list(keys)))
     if "inconsistency" in keys:
         styler = styler.map(lambda _: f"color: {theme.contradiction_text}", subset=["inconsistency"])
     return styler

@@ -15,7 +15,7 @@ from backend.store.queries import unit_answers, unit_count, unit_page
 from pages.ui.clicks import clickable_table
 from pages.ui.image_routes import thumbnail_url
 from pages.ui.links import CASE, case_query
-from pages.ui.resources import kept, the_store
+from pages.ui.resources import kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def show_units(chosen: UnitFilter, *, key: str, height: int | None = None) -> No
     page = _page_of(total, chosen, key)
     first = page * PAGE_SIZE + 1
     st.caption(f"{first:,}–{min(total, page * PAGE_SIZE + PAGE_SIZE):,} of {total:,}. A click on a row opens the case.")
-    units = unit_page(the_store(), chosen, offset=page * PAGE_SIZE, limit=PAGE_SIZE)
+    units = kept(unit_page, chosen, offset=page * PAGE_SIZE, limit=PAGE_SIZE)
     columns = _columns(units, chosen)
     clicked = clickable_table(
         _colored(columns),
@@ -92,7 +92,7 @@ def _columns(units: "pd.DataFrame", chosen: UnitFilter) -> "pd.DataFrame":
     shown["question"] = units["question"]
     shown["reference"] = units["reference"]
     if len(chosen.runs) == 1:
-        answers = unit_answers(the_store(), chosen.runs[0], list(units["unit_id"])).set_index("unit_id")
+        answers = kept(unit_answers, chosen.runs[0], list(units["unit_id"])).set_index("unit_id")
         answers = answers.reindex(units["unit_id"])
         shown["answer"] = answers["answer"].to_list()
         pairs = zip(answers["n_atoms_correct"], answers["n_atoms"], strict=True)

@@ -134,6 +134,17 @@ def test_a_broken_file_is_refused_in_calm_words(
     screenshot(page, f"data_broken_{name.split('.')[0]}")
 
 
+def test_all_bad_lines_can_be_taken_away_as_csv(open_page: OpenPage, desk: Desk) -> None:
+    page = open_data(open_page, desk)
+    upload(page, "many.jsonl", b"hello\n" * 60)
+    assert "The first 50 of 60 bad lines" in job_panel(page).inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download all as CSV").click()
+    rows = Path(download.value.path()).read_text().splitlines()
+    assert rows[0] == "file,line,reason"
+    assert len(rows) == 61 and rows[60].startswith("many.jsonl,60,")
+
+
 def test_the_good_lines_go_in_when_bad_ones_are_skipped(open_page: OpenPage, desk: Desk) -> None:
     page = open_data(open_page, desk)
     upload(page, "some.jsonl", jsonl(manifest_lines()) + b"not json\n")
@@ -164,8 +175,23 @@ def test_an_import_is_found_again_after_leaving_the_page(open_page: OpenPage, de
     job_panel(page).get_by_text("Import endoca_large.jsonl").wait_for()
 
     other = open_data(open_page, desk, link.removeprefix(desk.address))
-    job_panel(other).get_by_text("Import endoca_large.jsonl").wait_for()
-    other.get_by_role("button", name="Cancel").or_(other.get_by_role("button", name="Close")).click()
+    for seen in (page, other):
+        job_panel(seen).get_by_text(f"{N_UNITS:,} new units in suite large").wait_for(timeout=120_000)
+        wait_for_app(seen)
+        assert " 60,0" in seen.locator(".parallax-store").inner_text(), "the sidebar counts the new units too"
+    close_report(other)
+
+
+def click_first_row(page: Any, name: str) -> None:
+    """Choose the first row of the table to browse in, once it has settled."""
+    wait_for_app(page)
+    table = page.get_by_test_id("stExpander").first.get_by_test_id("stDataFrame").last
+    table.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    screenshot(page, name)
+    box = table.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 18, box["y"] + 35 + 17)
 
 
 def test_files_are_found_by_browsing_the_registered_folder(open_page: OpenPage, desk: Desk) -> None:
@@ -173,15 +199,9 @@ def test_files_are_found_by_browsing_the_registered_folder(open_page: OpenPage, 
     page.get_by_text("Path on this computer").click()
     page.get_by_text("Browse", exact=True).click()
     wait_for_app(page)
-    for row in ("folder", "file"):
-        page.wait_for_timeout(1000)
-        screenshot(page, f"data_browse_{row}")
-        table = page.get_by_test_id("stExpander").first.get_by_test_id("stDataFrame").last
-        table.scroll_into_view_if_needed()
-        box = table.bounding_box()
-        assert box is not None
-        page.mouse.click(box["x"] + 18, box["y"] + 35 + 17)
-        wait_for_app(page)
+    click_first_row(page, "data_browse_roots")
+    page.get_by_role("button", name="Up").wait_for()
+    click_first_row(page, "data_browse_folder")
     field = page.get_by_label("Manifests and prediction files: path, one a line")
     page.wait_for_function("document.querySelector('textarea').value !== ''")
     assert field.input_value() == str(desk.folder / "endoca_large.jsonl")

@@ -45,7 +45,9 @@ def test_the_radar_draws_every_axis_from_0_past_100_and_closes_its_lines(theme: 
     figure = score_radar(frame(GOOD, WEAK), theme)
     assert list(figure.data[0].theta) == ["Complex", "Atomic", "All-atomic", "Joint", "Consistency", "Complex"]
     assert list(figure.data[0].r) == [0.8, 0.7, 0.6, 0.5, 0.625, 0.8]
-    assert list(figure.layout.polar.radialaxis.range) == [0, 1.06], "a mark at 100 % lies inside, where it can be clicked"
+    assert list(figure.layout.polar.radialaxis.range) == [0, 1.06], (
+        "a mark at 100 % lies inside, where it can be clicked"
+    )
     assert figure.layout.dragmode == "zoom", "with another mode a point of a radar cannot be clicked"
     assert figure.layout.polar.bgcolor == "rgba(0,0,0,0)"
 

@@ -325,7 +325,7 @@ def test_what_not_looking_reaches_is_said_plainly(best: dict[str, object] | None
 def test_notes_on_the_suite_are_counted_and_left_out_where_they_do_not_apply() -> None:
     adapted = [{"vlm_group": "endoscopy_adapted"}]
     notes = suite_notes(SuiteFacts(12000, 8264, 10774, 15736, 12961), adapted)
-    assert notes[0].startswith("68.9 % of the units (8,264/12,000) have a single part")
+    assert notes[0].startswith("68.9 % of the suite's units (8,264/12,000) have a single part")
     assert notes[1].startswith("2,775 of 15,736 atomic questions")
     assert notes[2].startswith("10,774 of 12,000 units come from the training split")
     assert len(suite_notes(SuiteFacts(12000, 8264, 10774, 15736, 12961), [])) == 2

@@ -1,0 +1,69 @@
+"""Promises of what the store says about itself: how much it holds, where from, and scored by what."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.errors import BadLines
+from backend.services.ingest.endoca import import_endoca
+from backend.services.ingest.files import SourceFile
+from backend.services.ingest.log import logged_imports
+from backend.services.opening import open_store
+from backend.services.store_contents import Totals, outdated_runs, printed_sources, totals
+from backend.store.store import Store
+from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.duckdb") as opened:
+        yield opened
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """Two VLMs' answers, which carry their references."""
+    return write_jsonl(tmp_path / "endoca_small.jsonl", [*prediction_lines("A"), *prediction_lines("B")])
+
+
+def test_an_empty_store_holds_nothing_but_printed_tables(store: Store) -> None:
+    assert totals(store) == Totals(0, 0, 0, 0, 0, 0, 0)
+    printed = printed_sources(store)
+    assert list(printed["suite"]) == ["core", "diagnostic"]
+    assert list(printed["n_vlms"]) == [11, 11]
+
+
+def test_everything_is_counted_once(store: Store, answers: Path) -> None:
+    import_endoca(store, [SourceFile.at(answers)])
+    assert totals(store) == Totals(suites=1, units=3, images=2, images_at_hand=0, runs=2, vlms=2, answers=18)
+
+
+def test_runs_of_another_scorer_version_are_named_by_it(store: Store, answers: Path) -> None:
+    import_endoca(store, [SourceFile.at(answers)])
+    assert outdated_runs(store) == []
+    with store.write() as cursor:
+        cursor.execute("UPDATE runs SET scorer = 'older', scorer_version = '0' WHERE vlm = 'A'")
+    assert outdated_runs(store) == ["older 0"]
+
+
+def test_an_import_is_logged_with_the_report_that_was_given(store: Store, answers: Path) -> None:
+    report = import_endoca(store, [SourceFile.at(answers)])
+    [entry] = logged_imports(store)
+    assert entry.report == report
+    assert entry.report.source == "endoca_small.jsonl"
+
+
+def test_the_log_is_newest_first_and_bounded(store: Store, answers: Path, tmp_path: Path) -> None:
+    import_endoca(store, [SourceFile.at(answers)])
+    import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "later.jsonl", prediction_lines("C")))])
+    assert [entry.report.source for entry in logged_imports(store)] == ["later.jsonl", "endoca_small.jsonl"]
+    assert len(logged_imports(store, limit=1)) == 1
+
+
+def test_an_import_that_changes_nothing_or_fails_is_not_logged(store: Store, answers: Path, tmp_path: Path) -> None:
+    import_endoca(store, [SourceFile.at(answers)])
+    import_endoca(store, [SourceFile.at(answers)])
+    with pytest.raises(BadLines):
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "bad.jsonl", [*manifest_lines(), "not json"]))])
+    assert len(logged_imports(store)) == 1
