@@ -8,8 +8,8 @@ job is dismissed or pushed out by newer ones.
 
 __all__ = ["JOBS", "Job", "JobState", "Jobs", "Progress", "Task", "nothing"]
 
+import gc
 import logging
-import sys
 import threading
 import time
 from collections import deque
@@ -27,10 +27,6 @@ KEPT = 20
 
 RATE_AFTER = 0.5
 """Seconds into a stage before its rate, and the time left, mean anything."""
-
-TURN = 0.0005
-"""Seconds a thread computes before another gets its turn (Python's own is 0.005): a page is answered by
-many short turns, and each would otherwise wait that long for a job that computes."""
 
 Work = Callable[[Report], object]
 """Does the work, telling the `Report` it is given of progress; what it returns is the job's result."""
@@ -128,11 +124,16 @@ class Job:
     def report(self, stage: str, done: int, total: int | None) -> None:
         """Take note of progress; the `Report` of the work.
 
+        What the job holds by now is taken out of garbage collection until the store's jobs are over:
+        Streamlit collects all garbage after every look at a page, and would otherwise walk through
+        the millions of objects of a large import each time, with everybody waiting.
+
         Raises:
             Cancelled: Somebody asked the job to stop.
         """
         if self.stopping.is_set():
             raise Cancelled
+        gc.freeze()
         last_stage, _, _, began = self._stage
         self._stage = (stage, done, total, began if stage == last_stage and began else time.monotonic())
 
@@ -224,12 +225,12 @@ class Jobs:
                 self._forget(other for other in made[: made.index(job) + 1] if other.is_over)
 
     def _work_off(self, store: Store) -> None:
-        sys.setswitchinterval(TURN)
         while True:
             with self._lock:
                 queue = self._queues[store]
                 if not queue:
                     del self._queues[store]
+                    gc.unfreeze()
                     return
                 job = queue.popleft()
             job.run()

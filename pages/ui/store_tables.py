@@ -28,17 +28,19 @@ SHOWN_ROWS = 12
 def show_suites(store: Store) -> None:
     """Draw the suites; a chosen row opens its cases and how it was built."""
     suites = queries.suite_table(store)
-    rows = pd.DataFrame({
-        "suite": suites["suite"],
-        "system": suites["system"].map(_system_words),
-        "units": suites["n_units"],
-        "atomic questions": suites["n_atomic"],
-        "images": suites["n_images"],
-        "with a file": suites["n_images_at_hand"],
-        "runs": suites["n_runs"],
-        "source": suites["source"],
-        "since": suites["created_at"],
-    })
+    rows = pd.DataFrame(
+        {
+            "suite": suites["suite"],
+            "system": suites["system"].map(_system_words),
+            "units": suites["n_units"],
+            "atomic questions": suites["n_atomic"],
+            "images": suites["n_images"],
+            "with a file": suites["n_images_at_hand"],
+            "runs": suites["n_runs"],
+            "source": suites["source"],
+            "since": suites["created_at"],
+        }
+    )
     chosen = _choose(rows, key="suites")
     if chosen is None:
         st.caption("Choose a row to open its cases.")
@@ -60,21 +62,23 @@ def show_runs(store: Store) -> None:
         )  # fmt: skip
         if wanted:
             runs = runs[runs[column].isin(wanted)]
-    rows = pd.DataFrame({
-        "VLM": runs["vlm"],
-        "system": runs["system"].map(_system_words),
-        "suite": runs["suite"],
-        "origin": runs["origin"].map(ORIGIN_GLYPHS),
-        "answers": runs["n_answers"],
-        "group": [_group_words(group) for group in runs["vlm_group"]],
-        "source": runs["source"],
-        "since": runs["created_at"],
-        "setting": runs["setting"],
-        "stage": runs["stage"],
-        "prompt": runs["prompt_version"],
-        "decoding": runs["decoding"],
-        "scorer": runs["scorer"] + " " + runs["scorer_version"],
-    })
+    rows = pd.DataFrame(
+        {
+            "VLM": runs["vlm"],
+            "system": runs["system"].map(_system_words),
+            "suite": runs["suite"],
+            "origin": runs["origin"].map(ORIGIN_GLYPHS),
+            "answers": runs["n_answers"],
+            "group": [_group_words(group) for group in runs["vlm_group"]],
+            "source": runs["source"],
+            "since": runs["created_at"],
+            "setting": runs["setting"],
+            "stage": runs["stage"],
+            "prompt": runs["prompt_version"],
+            "decoding": runs["decoding"],
+            "scorer": runs["scorer"] + " " + runs["scorer_version"],
+        }
+    )
     chosen = _choose(rows, key="runs")
     if chosen is None:
         st.caption("Choose a row to open its cases.")
@@ -106,13 +110,15 @@ def show_import_log(store: Store) -> None:
     if not log:
         st.caption("Nothing has been imported yet.")
         return
-    rows = pd.DataFrame({
-        "when": [entry.at for entry in log],
-        "what": [KINDS.get(entry.report.kind, entry.report.kind) for entry in log],
-        "files": [entry.report.source for entry in log],
-        "what went in": [summary(entry.report) for entry in log],
-        "bad lines": [len(entry.report.bad_lines) for entry in log],
-    })
+    rows = pd.DataFrame(
+        {
+            "when": [entry.at for entry in log],
+            "what": [KINDS.get(entry.report.kind, entry.report.kind) for entry in log],
+            "files": [entry.report.source for entry in log],
+            "what went in": [summary(entry.report) for entry in log],
+            "bad lines": [len(entry.report.bad_lines) for entry in log],
+        }
+    )
     chosen = _choose(rows, key="imports")
     if chosen is None:
         st.caption("Choose a row to see its report.")

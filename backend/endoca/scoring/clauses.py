@@ -161,6 +161,8 @@ def see_question(walk: Walk, i: int) -> int:
 def see_colon(walk: Walk, i: int) -> int:
     if walk.number is not None and walk.number_explicit:
         walk.settle_number()
+    last = walk.last_counted()
+    walk.itemised = last is not None and last.clause == walk.clause and last.explicit and last.number is not None
     return i + 1
 
 

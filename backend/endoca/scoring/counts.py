@@ -115,7 +115,8 @@ def _exact_beside_vague(firm: Sequence[Mention]) -> int | None:
 def read_count(question_class: str, mentions: Sequence[Mention]) -> Reading:
     """Read how many there are.
 
-    A singular noun without an article in headline style ("polyp seen in the colon") is one. A number that
+    A singular noun without an article in headline style ("polyp seen in the colon") is one, each one joined
+    to it by "and" one more. A number that
     is denied ("three polyps, not two") denies that number and not the polyps.
     """
     one, many = _NAMES[question_class]
@@ -151,7 +152,7 @@ def read_count(question_class: str, mentions: Sequence[Mention]) -> Reading:
     elif numbered:
         total = _total(numbered)
     elif all(not m.plural and not m.definite for m in firm):
-        total = 1
+        total = 1 + sum(m.added for m in firm[1:])
     else:
         return unread(Rule.VAGUE_COUNT, f"says that there are {many} but not how many")
     if total is None:

@@ -34,7 +34,8 @@ _PHRASES = {
     "|a handful of|dozens of|dozens|an estimated|estimated|more than one|not less than|an unknown number of|plus"
     "|upwards of|a variety of|varying|different|a series of|a lot of|lots of|innumerable|a multitude of|plenty of"
     "|an unspecified number of|as many as|as few as|minimum of|a minimum of|a maximum of",
-    Kind.BOTH: "both",
+    Kind.BOTH: "both|both of them|to both|for both",
+    Kind.ALL: "all of them|all of these|all of the above|to all|for all|to each|for each",
     Kind.ANOTHER: "another|a second|a third|second|the second|the other",
     Kind.OTHER: "other|additional|further abnormal|any other|another kind of|remaining other|extra|any additional",
     Kind.PLACE_NOUN: "region|regions|area|areas|quadrant|quadrants|part|parts|portion|portions|corner|corners"
@@ -54,7 +55,7 @@ _PHRASES = {
     "|couldn't"
     "|can not|could not|isnt|arent|doesnt|dont|cant|unable to see|unable to identify any|unable to detect"
     "|unable to find|unable to see any|won't|ain't|never been|hardly|not been",
-    Kind.NONE: "none|nothing|nil|none of the|none of|none of these|none of them|zilch|nada",
+    Kind.NONE: "none|nothing|nil|none of the|none of|none of these|none of them|none of the above|zilch|nada",
     Kind.ABSENT: "absent|free|missing|undetected|unseen|invisible|undetectable|nonexistent|non existent"
     "|unidentified"
     "|unidentifiable|negative|lacking entirely|indiscernible",

@@ -29,6 +29,8 @@ class Kind(IntEnum):
     VAGUE = auto()
     """A quantity that is no count: several, multiple, at least."""
     BOTH = auto()
+    ALL = auto()
+    """All that was asked for: "all of them", "no to all"."""
     ANOTHER = auto()
     """One more: another, a second."""
     OTHER = auto()

@@ -69,4 +69,6 @@ class Statements:
     hedged: bool = False
     """Somewhere a hedge occurs."""
     all_or_none: bool | None = None
-    """True for a bare "both", False for a bare "neither"."""
+    """True for a bare "both" or "all of them", False for a bare "neither", "no to both" or "none of these"."""
+    of_two: bool = False
+    """It was said of two: "both", "neither"."""

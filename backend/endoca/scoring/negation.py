@@ -16,8 +16,9 @@ from backend.endoca.scoring.walk import BOUNDARIES, SKIPPED, Walk
 
 _ELLIPTICAL = SKIPPED | {Kind.VERB, Kind.PREDICATE, Kind.WHICH, Kind.DEFINITE, Kind.PREPOSITION}
 _SPEAKERS = frozenset({"i", "we", "can", "it", "image", "picture"})
-_AFTER_ANSWER = BOUNDARIES | {Kind.COLON, Kind.DASH, Kind.AND, Kind.OR, Kind.SLASH, Kind.OPEN}
+_AFTER_ANSWER = BOUNDARIES | {Kind.COLON, Kind.DASH, Kind.AND, Kind.OR, Kind.SLASH, Kind.OPEN, Kind.BOTH, Kind.ALL}
 _IN_A_ROW = frozenset({Kind.AND, Kind.OR, Kind.SLASH, Kind.COMMA})
+_NONE_OF_ALL = frozenset({"none of these", "none of them", "none of the above"})
 _BEFORE_NONE = frozenset({Kind.COLON, Kind.DASH, Kind.COPULA, Kind.THING, Kind.PLACE_NOUN, Kind.IGNORED})
 
 
@@ -27,9 +28,14 @@ def is_answer_word(walk: Walk, i: int) -> bool:
     return following in _AFTER_ANSWER
 
 
+def is_value(walk: Walk, i: int) -> bool:
+    """Whether a word is the value of what a colon follows, predicate and all ("text present: no")."""
+    return walk.words[i - 1].kind is Kind.COLON and not any(mention.negated for mention in walk.subjects)
+
+
 def say(walk: Walk, value: bool, i: int) -> int:
     """Take yes or no for the predicate of the subject before it ("text: no"), else for an answer by itself."""
-    if walk.subjects and not walk.predicated:
+    if walk.subjects and (not walk.predicated or is_value(walk, i)):
         if not value:
             walk.flip_subjects()
         walk.predicated = True
@@ -138,12 +144,13 @@ def object_follows(walk: Walk, i: int) -> bool:
 
 def see_none(walk: Walk, i: int) -> int:
     previous = walk.words[i - 1].kind if i else Kind.END
-    if walk.subjects and not walk.predicated and previous in _BEFORE_NONE:
+    if walk.subjects and previous in _BEFORE_NONE and (not walk.predicated or is_value(walk, i)):
         for mention in walk.subjects:
             mention.negated = True
         walk.predicated = True
     else:
         walk.segment_none = True
+        walk.segment_all = walk.words[i].text in _NONE_OF_ALL
         walk.definite = walk.words[i].text.startswith("none of the")
         deny(walk, verbal=False, noun=True)
         walk.segment_denied = False

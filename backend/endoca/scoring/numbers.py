@@ -31,6 +31,7 @@ _NUMBERED_NOUNS = frozenset(
 )
 """A number after these is a name: "type 2"."""
 _AFTER_NOUN = frozenset({Kind.COLON, Kind.DASH, Kind.OPEN, Kind.COPULA, Kind.THING})
+_JOINING = frozenset({Kind.AND, Kind.COMMA, Kind.SLASH, Kind.WITH})
 _PRONOUNS = frozenset({"them", "these", "those", "which", "whom"})
 
 
@@ -134,10 +135,25 @@ def see_vague(walk: Walk, i: int) -> int:
 
 
 def see_both(walk: Walk, i: int) -> int:
-    """Read "two findings, both polyps" as two polyps."""
+    """Read "both polyps", and "two findings, both polyps", as two polyps; "both polyps and text" counts nothing."""
     walk.segment_both = True
     if walk.last_number == 2:
         walk.part_number, walk.part_ready = 2, True
+    elif _plural_alone(walk, i + 1):
+        walk.number, walk.number_explicit = 2, True
+    return i + 1
+
+
+def _plural_alone(walk: Walk, i: int) -> bool:
+    """Whether one plural noun follows and no second one joined to it."""
+    words = walk.words
+    while i < len(words) and words[i].kind in (Kind.UNKNOWN, Kind.DEFINITE, Kind.OF):
+        i += 1
+    return i < len(words) and words[i].topic in NOUNS and words[i].plural and walk.ahead(i + 1) not in _JOINING
+
+
+def see_all(walk: Walk, i: int) -> int:
+    walk.segment_all = True
     return i + 1
 
 
@@ -183,6 +199,7 @@ HANDLERS = {
     Kind.ARTICLE: see_article,
     Kind.VAGUE: see_vague,
     Kind.BOTH: see_both,
+    Kind.ALL: see_all,
     Kind.ANOTHER: see_another,
     Kind.OPEN: see_open_bracket,
     Kind.CLOSE: see_close_bracket,

@@ -127,7 +127,9 @@ def _read_at_once(
     denied = polar is False or (polar is None and bool(mentions) and all(m.negated for m in mentions))
     if denied and joined and not any(not m.negated for m in mentions):
         return tuple(_at_once(part.no) for part in parts)
-    if read.all_or_none is not None and len(parts) == 2:
+    if read.all_or_none is not None and (len(parts) == 2 or not read.of_two):
+        if polar is not None and polar != read.all_or_none:
+            return (unread(Rule.CONTRADICTION, "says both yes and no"),) * len(parts)
         return tuple(_at_once(part.yes if read.all_or_none else part.no) for part in parts)
     return None
 

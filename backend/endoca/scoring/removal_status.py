@@ -35,7 +35,8 @@ def _admitted(mention: Mention, clause: Sequence[Mention]) -> frozenset[str] | N
             return frozenset({_YES, _NA})
         return frozenset({_NO})
     if mention.topic == Topic.REMOVED:
-        if Topic.INCOMPLETE in topics:
+        after_removal = bool(mention.label) and Topic.REMAINS in topics
+        if Topic.INCOMPLETE in topics or after_removal:
             return None
         if mention.negated and mention.label and Topic.ALL not in topics:
             return frozenset({_NA})

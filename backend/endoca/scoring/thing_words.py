@@ -34,7 +34,7 @@ _GENERIC = {
     "|mucosal finding+|lesional area+|abnormal change+|diseased area+|affected area+|affected region+"
     "|endoscopic finding+|disease process|nothing wrong|diseased tissue",
     Topic.NORMAL: "normal|unremarkable|healthy|within normal limits|intact|normal looking|normal appearing"
-    "|healthy looking|nothing abnormal|nothing remarkable|nothing unusual|nothing pathological",
+    "|healthy looking|normal finding+|normal endoscopic finding+|normal mucosal finding+|nothing abnormal|nothing remarkable|nothing unusual|nothing pathological",
     Topic.INSTRUMENT: "instrument+|instrumentation|instrumental device+|instrumental presence|foreign body+"
     "|foreign object+|foreign instrument+|surgical instrument+|medical instrument+|medical device+|device+|tool+"
     "|surgical tool+|endoscopic instrument+|endoscopic tool+|endoscopic device+|equipment|medical equipment"

@@ -87,6 +87,8 @@ class Walk:
         self.and_open = False
         """An "and" or a comma joins the next mention to the one before."""
         self.another_open = False
+        self.itemised = False
+        """Behind the colon of "three findings: …" stand the items that were counted."""
         self.start_segment()
 
     def start_segment(self) -> None:
@@ -96,6 +98,7 @@ class Walk:
         self.segment_none = False
         self.segment_neither = False
         self.segment_both = False
+        self.segment_all = False
         self.segment_polar = False
         self.segment_denied = False
         self.segment_not = False
@@ -104,17 +107,23 @@ class Walk:
     def end_segment(self) -> None:
         """Close a stretch between connectors; one without any thing is a statement about what was asked."""
         self.settle_number()
-        if not self.segment_things and not self.segment_polar:
+        if not self.segment_things and (self.segment_both or self.segment_neither or self.segment_all):
+            self.answer_all()
+        if not self.segment_things and not self.segment_polar and not (self.segment_both or self.segment_neither):
             if self.segment_not and not self.segment_predicate:
                 self.add(Mention("", negated=bool(self.negators % 2)))
-            elif self.segment_neither and self.out.all_or_none is None:
-                self.out.all_or_none = False
-            elif self.segment_both:
-                self.out.all_or_none = True
-            elif self.segment_none or self.segment_predicate:
+            elif self.segment_none or self.segment_predicate or self.segment_all:
                 denied = self.segment_none != self.segment_denied
                 self.add(Mention("", negated=denied, number=0 if self.segment_none and denied else None))
         self.start_segment()
+
+    def answer_all(self) -> None:
+        """Note an answer to all parts at once: "both", "neither", "no to both", "none of these"."""
+        said_no = self.segment_polar and not self.out.polars[-1][0]
+        denied = self.segment_neither or self.segment_denied or self.segment_none or said_no
+        if self.out.all_or_none is None:
+            self.out.all_or_none = not denied
+            self.out.of_two = not self.segment_all
 
     def end_clause(self) -> None:
         """Close a clause; places and colours still without a noun are said of the nouns before."""

@@ -21,7 +21,8 @@ _WORDS, _PHRASES = phrase_table([*GRAMMAR_WORDS, *THING_WORDS])
 _QUOTED = re.compile(r'"[^"\n]{1,80}"')
 _CODE = re.compile(
     r"\b\d{1,4}[/.]\d{1,2}[/.]\d{2,4}\b|\b\d{1,2}:\d{2}(?::\d{2})?\b|\b\d{4}-\d{2}-\d{2}\b"
-    r"|\b(?:19|20)\d{2}\b|\b\d+(?:\.\d+)?\s?(?:%|percent\b|fps\b|x\b|s\b|seconds?\b|o'clock\b)"
+    r"|\b(?:19|20)\d{2}\b|\b\d+(?:\.\d+)?\s?(?:%|percent\b|fps\b|x\b|s\b|seconds?\b)"
+    r"|#\s?\d+|\b\d{1,2}(?:\s?(?:-|,|&|and|to|or)\s?\d{1,2})*\s?o'clock\b"
 )
 _JOINING_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])|(?<=\d)-(?=i)|(?<=[a-z])-(?=\d)")
 _RANGE_HYPHEN = re.compile(r"(?<=\d)\s?-\s?(?=\d)")

@@ -17,10 +17,10 @@ _MAX_NAME = 120
 
 
 class Uploads:
-    """A folder that only this user can read, for the files of one import."""
+    """A folder that only this user can read, for the files of one import; made with the first file."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="parallax-upload-")
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.files: list[SourceFile] = []
 
     def add(self, name: str, content: IO[bytes]) -> None:
@@ -31,6 +31,8 @@ class Uploads:
                 control characters), and never used as a path.
             content: The file's bytes, from where they stand.
         """
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="parallax-upload-")
         path = Path(self._folder.name, str(len(self.files)))
         with path.open("wb") as copy:
             shutil.copyfileobj(content, copy)
@@ -38,7 +40,8 @@ class Uploads:
 
     def delete(self) -> None:
         """Delete the folder and what is in it."""
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()
 
 
 def shown_name(name: str) -> str:
