@@ -1,6 +1,11 @@
 """``python -m backend``: the command line."""
 
-from backend.cli.app import main
+import sys
 
 if __name__ == "__main__":
-    main()
+    try:
+        from backend.cli.app import main
+
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -8,7 +8,6 @@ __all__ = ["app", "main", "run"]
 
 import gc
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -27,9 +26,6 @@ DONE, BUG, ERROR, CANCELLED = 0, 1, 2, 130
 _GC_THRESHOLD = (1_000_000, 50, 50)
 """Rows of a file live as long as the command: looking through them for cycles, again and again and
 once more at the end, is a third of an import's time."""
-
-_INTERRUPTED: list[int] = []
-"""Filled by Ctrl-C: a library that was interrupted may raise an error of its own instead of ours."""
 
 app = command_group(
     "parallax",
@@ -54,16 +50,16 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(ended.__context__, BrokenPipeError):
             return DONE
         return ended.code if isinstance(ended.code, int) else DONE
-    except (Cancelled, KeyboardInterrupt):
-        say(Cancelled().message)
+    except Cancelled as cancelled:
+        say(cancelled.message)
+        return CANCELLED
+    except KeyboardInterrupt:
+        say("Cancelled.")
         return CANCELLED
     except AppError as error:
         say(f"{error.message.rstrip()}\n{error.hint}")
         return ERROR
     except Exception as error:  # noqa: BLE001 - the outermost place: a bug ends in one line and its exit code
-        if _INTERRUPTED:
-            say(Cancelled().message)
-            return CANCELLED
         say(f"This is a bug in Parallax ({type(error).__name__}: {error}). PARALLAX_DEBUG=1 shows where it happened.")
         if setting("PARALLAX_DEBUG"):
             traceback.print_exc()
@@ -76,7 +72,6 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    signal.signal(signal.SIGINT, _cancel)
     gc.set_threshold(*_GC_THRESHOLD)
     code = run(sys.argv[1:])
     try:
@@ -85,8 +80,3 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     gc.freeze()
     sys.exit(code)
-
-
-def _cancel(signum: int, frame: object) -> NoReturn:
-    _INTERRUPTED.append(signum)
-    raise Cancelled

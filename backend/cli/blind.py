@@ -27,7 +27,7 @@ def blind_endoca(
 
     options = options_of(ctx, store, as_json)
     with options.open_store() as opened, progress() as report:
-        run = run_blind(opened, learn, answer, report)
+        [run] = run_blind(opened, learn, answer, report).runs
     if options.as_json:
         print_json(asdict(run))
     else:

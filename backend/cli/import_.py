@@ -10,6 +10,7 @@ import typer
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
 from backend.cli.output import print_report
 from backend.cli.progress import progress
+from backend.domain.records import VlmGroup
 from backend.errors import AppError
 
 group = command_group(
@@ -33,12 +34,8 @@ def import_endoca(
     suite: Annotated[str | None, typer.Option(help="Name of the suite; else found, or the file's name.")] = None,
     images: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with the image files.")] = None,
     group_name: Annotated[
-        str | None,
-        typer.Option(
-            "--group",
-            help="Group of the VLMs: general_open, medical_open, endoscopy_adapted or closed_source; "
-            "else the one the paper prints for that VLM.",
-        ),
+        VlmGroup | None,
+        typer.Option("--group", help="Group of the VLMs; else the one the paper prints for that VLM."),
     ] = None,
     lenient: LenientOption = False,
     store: StoreOption = None,
@@ -64,7 +61,9 @@ def import_endoca(
             from backend.services.ingest.images import attach_images
 
             try:
-                attach_images(opened, images, outcome=outcome, report=report)
+                attached = attach_images(opened, images, report=report)
+                outcome.images = attached.images
+                outcome.notes.extend(attached.notes)
             except AppError as error:
                 refused = AppError(f"The lines were imported, the images were not. {error.message}", error.hint)
     print_report(outcome, as_json=options.as_json)

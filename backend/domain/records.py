@@ -6,7 +6,18 @@ of probes with one prompt version and one decoding setting. An *answer* is what 
 verbatim. Ids are text and made here, so that the same thing gets the same id in every store.
 """
 
-__all__ = ["AnswerStatus", "Image", "Origin", "Probe", "Role", "RunKey", "Stage", "System", "Unit"]
+__all__ = [
+    "AnswerStatus",
+    "Image",
+    "Origin",
+    "Probe",
+    "Role",
+    "RunKey",
+    "Stage",
+    "System",
+    "Unit",
+    "VlmGroup",
+]
 
 import hashlib
 import re
@@ -35,6 +46,15 @@ class Stage(StrEnum):
     """Which step of a protocol a run's answers belong to."""
 
     DIRECT = "direct"
+
+
+class VlmGroup(StrEnum):
+    """The papers' groups of VLMs."""
+
+    GENERAL_OPEN = "general_open"
+    MEDICAL_OPEN = "medical_open"
+    ENDOSCOPY_ADAPTED = "endoscopy_adapted"
+    CLOSED_SOURCE = "closed_source"
 
 
 class Origin(StrEnum):

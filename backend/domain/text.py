@@ -33,6 +33,7 @@ _WHOLE_FENCE = re.compile(r"\A\s*```[a-zA-Z]*[ \t]*\n(.*)\n\s*```[\s.!]*\Z", re.
 _TABLE_ROW = re.compile(r"^[ \t]*\|[ \t]*([^|\n]*?)[ \t]*\|[ \t]*([^|\n]*?)[ \t]*\|?[ \t]*$", re.M)
 _TABLE_LINE = re.compile(r"^[ \t]*\|[\s:|-]*$", re.M)
 _TAG = re.compile(r"</?(?:answer|final|response|output|b|i|em|strong|s)\s*/?>", re.I)
+_SPECIAL_TOKEN = re.compile(r"<\|[^|<>\n]*\|>|</?(?:(?:end|start)_of_turn|eos|bos|pad|unk|end_of_utterance)>", re.I)
 _LINE_TAG = re.compile(r"</?(?:p|br|ul|ol|li|div|tr)\s*/?>", re.I)
 _MARK = re.compile(r"\*{1,3}|_{2,3}|~~|(?<![\w])_(?=\w)|(?<=\w)_(?![\w])|\\(?=[*_#`])|\$")
 _HEADING = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?(?=[A-Za-z*_#]))+|[ \t]+#{1,6}[ \t]*$", re.M)
@@ -135,7 +136,7 @@ def plain_answer(text: str) -> str:
         whole = _WHOLE_FENCE.match(text)
         text = whole[1] if whole else _FENCE.sub(r"\1", text).replace("`", "")
     if "<" in text:
-        text = _LINE_TAG.sub("\n", _TAG.sub(" ", text))
+        text = _LINE_TAG.sub("\n", _TAG.sub(" ", _SPECIAL_TOKEN.sub(" ", text)))
     if "*" in text or "_" in text or "~" in text or "$" in text or "\\" in text:
         text = _MARK.sub("", _RULE_LINE.sub("", text))
     if "#" in text or ">" in text:

@@ -9,6 +9,7 @@ joins them into units; a unit that is not whole is refused with the line to look
 
 __all__ = ["Line", "NumberedLine", "UnitBuilder", "explain_invalid", "parse_line"]
 
+import ast
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -25,22 +26,33 @@ from backend.errors import BadLine
 DEFAULT_DATASET = "Kvasir-VQA-x1"
 
 
+def _absent(value: object) -> object:
+    """A table has a cell for every column: NaN in one says the same as an absent key."""
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _as_text(value: object) -> object:
+    """Numbers are text here, whole ones without the ``.0`` that a table with gaps puts behind them."""
+    value = _absent(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else value
+
+
 def _blank_to_none(value: object) -> object:
-    """A table has a cell for every column: an empty one, or NaN, says the same as an absent key."""
-    if value == "" or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return value
+    """An empty cell of a column that is never empty text says that there is no value."""
+    return None if value == "" else _as_text(value)
 
 
 def _nested(value: object) -> object:
-    """In a CSV cell, and in some Parquet files, a list is a string that holds JSON."""
+    """In a CSV cell, and in some Parquet files, a list is text that holds JSON, or Python's own notation."""
     value = _blank_to_none(value)
-    if isinstance(value, str):
+    if not isinstance(value, str):
+        return value
+    for read in (json.loads, ast.literal_eval):
         try:
-            return json.loads(value)
-        except json.JSONDecodeError:
-            return [part.strip() for part in value.split(";")]
-    return value
+            return read(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+    return [part.strip() for part in value.split(";")]
 
 
 class GoldAtom(BaseModel):
@@ -49,7 +61,7 @@ class GoldAtom(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     question_class: str
-    raw_answer: str
+    raw_answer: Annotated[str, BeforeValidator(_as_text)]
 
 
 class Line(BaseModel):
@@ -61,7 +73,7 @@ class Line(BaseModel):
 
     model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True, protected_namespaces=())
 
-    probe_id: str
+    probe_id: Annotated[str, BeforeValidator(_as_text)]
     sample_id: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
     probe_kind: Annotated[Literal["complex_direct", "atomic_direct"] | None, BeforeValidator(_blank_to_none)] = None
     question: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
@@ -76,7 +88,7 @@ class Line(BaseModel):
     atomic_index: Annotated[int | None, BeforeValidator(_blank_to_none)] = None
     gold_question_class: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
     model_id: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    prediction: str | None = None
+    prediction: Annotated[str | None, BeforeValidator(_as_text)] = None
     error: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
 
     @property
@@ -113,11 +125,28 @@ def parse_line(content: bytes | Mapping[str, Any]) -> Line:
     return Line.model_validate(content)
 
 
+_SHAPES = {
+    "gold_atoms": 'a list of {"question_class": …, "raw_answer": …}, as JSON, is needed here',
+    "question_class": "a list of names, as JSON, is needed here",
+    "prediction": "text is needed here",
+    "probe_kind": "complex_direct or atomic_direct is needed here",
+}
+"""What a column of the benchmark's files holds, for those whose shape is not plain text or a number."""
+
+
 def explain_invalid(error: ValidationError) -> str:
     """Return the first thing wrong with a line, in words."""
     first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg'].lower()}" if place else first["msg"].removeprefix("Invalid JSON: ")
+    if first["type"] == "json_invalid":
+        return f"not JSON ({first['msg'].removeprefix('Invalid JSON: ')})"
+    place = [str(part) for part in first["loc"]]
+    if not place:
+        return "not a JSON object"
+    if first["type"] == "missing":
+        return f"lacks {place[-1]}"
+    if place[0] in _SHAPES:
+        return f"{place[0]}: {_SHAPES[place[0]]}"
+    return f"{'.'.join(place)}: {first['msg'].lower()}"
 
 
 @dataclass(slots=True)
@@ -140,6 +169,7 @@ class UnitBuilder:
         self._suite = suite
         self._fill = fill_missing_atoms
         self._samples: dict[str, _Parts] = {}
+        self._asked: dict[str, NumberedLine] = {}
         self.bad_lines: list[BadLine] = []
         self.n_filled = 0
         """Atomic questions that no line asked, filled in from ``gold_atoms``."""
@@ -153,10 +183,15 @@ class UnitBuilder:
         if missing:
             self._refuse(numbered, f"lacks {', '.join(missing)}")
             return
+        first = self._asked.setdefault(line.probe_id, numbered)
+        if first is not numbered:
+            self._refuse_repeat(numbered, first)
+            return
         parts = self._samples.setdefault(line.unit_source_id, _Parts())
         if line.probe_kind == "complex_direct":
             if parts.complex is not None:
-                self._refuse_repeat(numbered, parts.complex)
+                place = self._place(parts.complex, numbered)
+                self._refuse(numbered, f"sample {line.unit_source_id} has its complex question already on {place}")
             else:
                 parts.complex = numbered
             return
@@ -165,7 +200,9 @@ class UnitBuilder:
             return
         index = line.atomic_index if line.atomic_index is not None else len(parts.atomic)
         if index in parts.atomic:
-            self._refuse_repeat(numbered, parts.atomic[index])
+            place = self._place(parts.atomic[index], numbered)
+            reason = f"sample {line.unit_source_id} has its atomic question {index} already on {place}"
+            self._refuse(numbered, reason)
         else:
             parts.atomic[index] = numbered
 
@@ -263,5 +300,8 @@ class UnitBuilder:
         self.bad_lines.append(BadLine(numbered.number, reason, numbered.file))
 
     def _refuse_repeat(self, numbered: NumberedLine, first: NumberedLine) -> None:
-        place = f"line {first.number}" if first.file == numbered.file else f"{first.file}, line {first.number}"
-        self._refuse(numbered, f"probe {numbered.line.probe_id} stands already on {place}")
+        self._refuse(numbered, f"probe {numbered.line.probe_id} stands already on {self._place(first, numbered)}")
+
+    @staticmethod
+    def _place(first: NumberedLine, seen_from: NumberedLine) -> str:
+        return f"line {first.number}" if first.file == seen_from.file else f"{first.file}, line {first.number}"

@@ -4,10 +4,11 @@ __all__ = ["run_blind"]
 
 from backend.domain.progress import Report, silent
 from backend.domain.records import Origin, Role, RunKey, Stage, System
-from backend.endoca.vocabulary import canonical_reference
+from backend.endoca.vocabulary import BY_NAME, canonical_reference
 from backend.errors import AppError
 from backend.services.ingest.answers import Answer, put_answers
-from backend.services.ingest.report import RunReport
+from backend.services.ingest.log import write_log
+from backend.services.ingest.report import ImportReport
 from backend.store.store import Store
 from backend.vlm.blind import BLIND_VERSION, BLIND_VLM, BlindBaseline, Example
 
@@ -26,7 +27,7 @@ _SHARED = """
 """
 
 
-def run_blind(store: Store, learn: str, answer: str, report: Report = silent) -> RunReport:
+def run_blind(store: Store, learn: str, answer: str, report: Report = silent) -> ImportReport:
     """Write the blind baseline's run over a suite.
 
     Running it again changes nothing.
@@ -59,8 +60,10 @@ def run_blind(store: Store, learn: str, answer: str, report: Report = silent) ->
         prompt_version=BLIND_VERSION,
         decoding="commonest reference",
     )
+    outcome = ImportReport("blind", f"blind baseline, learned on {learn}")
     with store.write() as cursor:
-        outcome = put_answers(cursor, key, answers, f"blind baseline, learned on {learn}", "blind")
+        outcome.runs.append(put_answers(cursor, key, answers, outcome.source, "blind"))
+        write_log(cursor, outcome)
     report("scoring", len(answers), len(answers))
     return outcome
 
@@ -72,7 +75,7 @@ def _examples(store: Store, suite: str) -> list[tuple[str, Example]]:
     values: tuple[str, ...] = ()
     for probe_id, role, question_class, reference in store.rows(_PROBES, [suite]):
         if role == Role.ATOMIC:
-            value = canonical_reference(question_class, reference)
+            value = canonical_reference(question_class, reference) if question_class in BY_NAME else reference
             examples.append((probe_id, Example(Role.ATOMIC, (question_class,), (value,), reference)))
             classes, values = (*classes, question_class), (*values, value)
         else:

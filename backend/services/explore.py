@@ -44,7 +44,8 @@ def store_summary(store: Store) -> tuple[str, str]:
     )
     if not suites:
         return store.path.name, "empty"
-    return store.path.name, f"{suites:,} suites, {units:,} units, {runs:,} runs, {answers:,} answers"
+    counts = ((suites, "suite"), (units, "unit"), (runs, "run"), (answers, "answer"))
+    return store.path.name, ", ".join(f"{n:,} {word}{'' if n == 1 else 's'}" for n, word in counts)
 
 
 def run_label(run: Mapping[str, object]) -> str:

@@ -8,6 +8,7 @@ __all__ = ["export_endoca"]
 
 import gzip
 import json
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,21 +75,21 @@ def export_endoca(store: Store, run_id: str, out: Path, report: Report = silent)
     probes = [_Probe(*row) for row in store.rows(_PROBES, [run_id])]
     if not probes:
         raise AppError(f"There is no run {run_id} in this store.", "List them: python -m backend metrics endoca")
-    if out.is_dir() or (out.exists() and out.samefile(store.path)):
+    target = out.resolve()
+    if target.exists() and (not target.is_file() or target.samefile(store.path)):
         raise AppError(f"{out} cannot be written over.", "Name a file for the answers with --out.")
-    part = out.with_name(f"{out.name}.part")
     try:
-        opened = gzip.open if out.suffix == ".gz" else open
-        with opened(part, "wt", encoding="utf-8") as file:
-            for done, line in enumerate(_lines(probes)):
-                if done % _REPORT_EVERY == 0:
-                    report(f"writing {out.name}", done, len(probes))
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        part.replace(out)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".parallax-") as folder:
+            part = Path(folder, target.name)
+            opened = gzip.open if out.suffix == ".gz" else open
+            with opened(part, "wt", encoding="utf-8") as file:
+                for done, line in enumerate(_lines(probes)):
+                    if done % _REPORT_EVERY == 0:
+                        report(f"writing {out.name}", done, len(probes))
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            part.replace(target)
     except OSError as error:
         raise AppError(f"{out} cannot be written ({error.strerror}).", "Name another file with --out.") from error
-    finally:
-        part.unlink(missing_ok=True)
     report(f"writing {out.name}", len(probes), len(probes))
     return len(probes)
 

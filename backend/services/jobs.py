@@ -8,7 +8,6 @@ job is dismissed or pushed out by newer ones.
 
 __all__ = ["JOBS", "Job", "JobState", "Jobs", "Progress", "Task", "nothing"]
 
-import gc
 import logging
 import threading
 import time
@@ -124,16 +123,11 @@ class Job:
     def report(self, stage: str, done: int, total: int | None) -> None:
         """Take note of progress; the `Report` of the work.
 
-        What the job holds by now is taken out of garbage collection until the store's jobs are over:
-        Streamlit collects all garbage after every look at a page, and would otherwise walk through
-        the millions of objects of a large import each time, with everybody waiting.
-
         Raises:
             Cancelled: Somebody asked the job to stop.
         """
         if self.stopping.is_set():
             raise Cancelled
-        gc.freeze()
         last_stage, _, _, began = self._stage
         self._stage = (stage, done, total, began if stage == last_stage and began else time.monotonic())
 
@@ -230,7 +224,6 @@ class Jobs:
                 queue = self._queues[store]
                 if not queue:
                     del self._queues[store]
-                    gc.unfreeze()
                     return
                 job = queue.popleft()
             job.run()

@@ -82,6 +82,7 @@ class Store:
         except duckdb.Error as error:
             raise _explain(error, path) from error
         try:
+            _check_length(connection, path)
             migrate(connection, path)
         except duckdb.Error as error:
             connection.close()
@@ -124,6 +125,10 @@ class Store:
         cursor = self._connection.cursor()
         try:
             yield cursor
+        except duckdb.Error as error:
+            if isinstance(error, duckdb.IOException | duckdb.FatalException) or "Corrupt" in str(error):
+                raise _explain(error, self.path) from error
+            raise
         finally:
             cursor.close()
 
@@ -162,6 +167,18 @@ def _check_header(path: Path) -> None:
         )
 
 
+def _check_length(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Refuse a file that lacks blocks its header counts: DuckDB would notice when it first reads them."""
+    [(block_size, blocks)] = connection.execute(
+        "SELECT block_size, total_blocks FROM pragma_database_size() WHERE database_name = current_database()"
+    ).fetchall()
+    if path.stat().st_size < block_size * blocks:
+        raise AppError(f"The store {path} is damaged: its end is missing.", _DAMAGED_HINT)
+
+
+_DAMAGED_HINT = "It was left as it is. Restore a copy, or move it away and import again."
+
+
 def _explain(error: duckdb.Error, path: Path) -> AppError:
     """Turn DuckDB's refusal to open a file into words with a next step."""
     text = str(error)
@@ -175,7 +192,9 @@ def _explain(error: duckdb.Error, path: Path) -> AppError:
         )
     if "Permission denied" in text:
         return AppError(f"The store {path} cannot be opened: permission denied.", "Check the file's permissions.")
+    if "No space left" in text:
+        return AppError(f"The disk of the store {path} is full.", "Make room and try again; nothing was changed.")
     return AppError(
         f"The store {path} is damaged or was written by a newer DuckDB.",
-        f"It was left as it is. Restore a copy, or move it away and import again. DuckDB says: {text.splitlines()[0]}",
+        f"{_DAMAGED_HINT} DuckDB says: {text.splitlines()[0]}",
     )

@@ -81,7 +81,7 @@ def test_a_failed_call_is_wrong_whatever_stands_beside_its_error() -> None:
     ("line", "words"),
     [
         ("no json", "no JSON object"),
-        ("[1, 2]", "dictionary"),
+        ("[1, 2]", "JSON object"),
         ("", "blank"),
         (b'{"question": "\xe9"}', "UTF-8"),
         ("[" * 100_000, "no JSON object"),

@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_it_writes_a_run_that_says_what_it_is_and_what_it_learned_from(store: Store) -> None:
-    report = run_blind(store, "learned", "asked")
+    [report] = run_blind(store, "learned", "asked").runs
     assert (report.vlm, report.suite, report.n_answers, report.n_new) == ("Blind baseline", "asked", 9, 9)
     assert store.rows("SELECT vlm, vlm_group, suite, stage, origin, setting, prompt_version, decoding FROM runs") == [
         (
@@ -65,21 +65,22 @@ def test_what_was_never_learned_is_an_empty_answer(store: Store, tmp_path: Path)
     only_text = [line for line in manifest_lines() if line["sample_id"] == 11]
     moved = [{**line, "img_id": "third"} for line in only_text]
     import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "text.jsonl", moved))])
-    report = run_blind(store, "text", "asked")
+    [report] = run_blind(store, "text", "asked").runs
     # Known: 11's two probes and 33's text question. Unknown: the other six of nine.
     assert (report.n_answers, report.n_missing, report.n_empty) == (9, 0, 6)
 
 
 def test_running_it_again_changes_nothing(store: Store) -> None:
-    first = run_blind(store, "learned", "asked")
-    again = run_blind(store, "learned", "asked")
+    [first] = run_blind(store, "learned", "asked").runs
+    [again] = run_blind(store, "learned", "asked").runs
     assert (again.run_id, again.n_new, again.n_replaced, again.n_unchanged) == (first.run_id, 0, 0, 9)
 
 
 def test_what_it_learned_on_makes_it_another_run(store: Store, tmp_path: Path) -> None:
     third = [{**line, "img_id": f"third-{line['img_id']}"} for line in manifest_lines()]
     import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "third.jsonl", third))])
-    assert run_blind(store, "learned", "asked").run_id != run_blind(store, "third", "asked").run_id
+    runs = [run_blind(store, learn, "asked").runs[0] for learn in ("learned", "third")]
+    assert runs[0].run_id != runs[1].run_id
 
 
 def test_learning_from_the_test_is_refused(store: Store, tmp_path: Path) -> None:
@@ -111,7 +112,7 @@ def test_on_core_it_reaches_what_is_known_of_a_majority_look_up(shared: Path, tm
     with open_store(tmp_path / "real.duckdb") as opened:
         for suite in ("core", "diagnostic"):
             import_endoca(opened, [SourceFile.at(shared / f"data/kvasir/endoca/endoca_{suite}.jsonl.gz")])
-        report = run_blind(opened, "diagnostic", "core")
+        [report] = run_blind(opened, "diagnostic", "core").runs
         [row] = endoca_metrics(opened, UnitFilter()).to_dict("records")
     assert (report.n_answers, report.n_empty, report.n_unparsed) == (27_736, 0, 0)
     assert row["atomic_accuracy"] == pytest.approx(0.734, abs=0.001)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -371,3 +372,151 @@ def test_the_benchmarks_own_files_import_with_the_papers_counts(
     row = metrics(store)
     assert (row["atomic_accuracy"], row["inconsistency"]) == (1, 0)
     assert row["complex_accuracy_k"] == row["joint_accuracy_k"] >= rights
+
+
+def csv_of(path: Path, *rows: str) -> Path:
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_stray_quote_in_csv_costs_its_own_row_alone(store: Store, manifest: Path, tmp_path: Path) -> None:
+    bring(store, manifest)
+    path = csv_of(tmp_path / "p.csv", "probe_id,model_id,prediction", "11::complex,V,no", '11::atomic::0,V,"no" way',
+                  "22::complex,V,two polyps")  # fmt: skip
+    report = bring(store, path, lenient=True)
+    assert [line.number for line in report.bad_lines] == [3]
+    assert report.runs[0].n_answers == 2
+
+
+def test_a_quote_that_is_never_closed_is_named_with_all_it_takes(store: Store, manifest: Path, tmp_path: Path) -> None:
+    bring(store, manifest)
+    path = csv_of(tmp_path / "p.csv", "probe_id,model_id,prediction", "11::complex,V,no", '11::atomic::0,V,"no',
+                  "22::complex,V,two polyps")  # fmt: skip
+    report = bring(store, path, lenient=True)
+    [bad] = report.bad_lines
+    assert (bad.number, "lines 3 to 4" in bad.reason) == (3, True)
+    assert report.runs[0].n_answers == 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (",probe_id,model_id,prediction", "0,11::complex,V,no"),
+        ("probe_id;model_id;prediction", "11::complex;V;no"),
+        ("probe_id\tmodel_id\tprediction", "11::complex\tV\tno"),
+        ("\ufeffprobe_id,model_id,prediction\r", "11::complex,V,no\r"),
+    ],
+    ids=["with an index", "semicolons", "tabs", "from Excel"],
+)
+def test_csv_is_read_as_the_usual_programs_write_it(
+    store: Store, manifest: Path, tmp_path: Path, rows: tuple[str, str]
+) -> None:
+    bring(store, manifest)
+    assert bring(store, csv_of(tmp_path / "p.csv", *rows)).runs[0].n_new == 1
+    assert store.rows("SELECT answer FROM answers") == [("no",)]
+
+
+def test_two_columns_of_one_name_are_refused(store: Store, manifest: Path, tmp_path: Path) -> None:
+    path = csv_of(tmp_path / "p.csv", "probe_id,model_id,prediction,prediction", "11::complex,V,no,yes")
+    with pytest.raises(AppError, match="two columns named 'prediction'"):
+        bring(store, path)
+
+
+def test_a_table_of_another_kind_is_refused_as_a_whole(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(AppError, match="has no column probe_id; it has 'source', 'question'"):
+        bring(store, csv_of(tmp_path / "vqa.csv", "source,question", "a,b", "c,d"))
+
+
+def test_pythons_notation_in_cells_is_read_like_json(store: Store, tmp_path: Path) -> None:
+    pd.DataFrame(manifest_lines()).to_csv(tmp_path / "pandas.csv", index=False)
+    assert bring(store, tmp_path / "pandas.csv").suites[0].n_units == N_COMPLEX
+
+
+def test_numbers_in_tables_with_gaps_are_the_numbers_they_were(store: Store, manifest: Path, tmp_path: Path) -> None:
+    bring(store, manifest)
+    frame = pd.DataFrame({"probe_id": ["22::atomic::0", "33::atomic::2"], "model_id": "V", "prediction": [2, None]})
+    frame.to_parquet(tmp_path / "p.parquet")
+    [run] = bring(store, tmp_path / "p.parquet").runs
+    assert (run.n_answers, run.n_missing) == (1, N_PROBES - 1)
+    assert store.rows("SELECT answer, correct FROM answers JOIN scores USING (run_id, probe_id)") == [("2", True)]
+
+
+def test_a_prediction_that_is_not_a_number_is_no_answer(store: Store, manifest: Path, tmp_path: Path) -> None:
+    bring(store, manifest)
+    lines = ['{"probe_id": "11::complex", "model_id": "V", "prediction": NaN}', *prediction_lines("V")[1:]]
+    [run] = bring(store, write_jsonl(tmp_path / "p.jsonl", lines)).runs
+    assert (run.n_answers, run.n_missing) == (N_PROBES - 1, 1)
+
+
+def test_sample_ids_of_a_table_with_gaps_are_whole_numbers(store: Store, tmp_path: Path) -> None:
+    lines = [{**line, "sample_id": float(line["sample_id"])} for line in manifest_lines()]
+    bring(store, write_jsonl(tmp_path / "m.jsonl", lines))
+    assert store.rows("SELECT source_id FROM units ORDER BY 1") == [("11",), ("22",), ("33",)]
+
+
+def test_files_of_one_command_that_share_samples_make_one_suite(store: Store, tmp_path: Path) -> None:
+    a = write_jsonl(tmp_path / "a.jsonl", prediction_lines("A"))
+    b = write_jsonl(tmp_path / "b.jsonl", prediction_lines("B"))
+    report = bring(store, a, b)
+    assert [(run.vlm, run.suite) for run in report.runs] == [("A", "a"), ("B", "a")]
+    assert not bring(store, a).changed
+    assert not bring(store, b).changed
+
+
+def test_one_vlms_complex_and_atomic_answers_may_come_in_two_files(store: Store, tmp_path: Path) -> None:
+    lines = prediction_lines("V")
+    files = [
+        write_jsonl(tmp_path / f"{kind}.jsonl", [line for line in lines if line["probe_kind"].startswith(kind)])
+        for kind in ("complex", "atomic")
+    ]
+    [run] = bring(store, *files).runs
+    assert (run.suite, run.n_answers, run.n_missing) == ("complex", N_PROBES, 0)
+
+
+def test_files_that_share_no_sample_make_suites_of_their_own(store: Store, tmp_path: Path) -> None:
+    other = [{**line, "img_id": f"other-{line['img_id']}"} for line in prediction_lines("V")]
+    report = bring(
+        store, write_jsonl(tmp_path / "a.jsonl", prediction_lines("V")), write_jsonl(tmp_path / "b.jsonl", other)
+    )
+    assert sorted(suite.suite for suite in report.suites) == ["a", "b"]
+
+
+def test_a_file_imported_before_its_manifest_finds_its_way_back(store: Store, manifest: Path, tmp_path: Path) -> None:
+    predictions = write_jsonl(tmp_path / "p.jsonl", prediction_lines("V"))
+    bring(store, predictions)
+    bring(store, manifest)
+    assert not bring(store, predictions).changed
+
+
+def test_one_probe_id_for_two_samples_is_a_bad_line(store: Store, tmp_path: Path) -> None:
+    lines = manifest_lines()
+    lines[2]["probe_id"] = lines[0]["probe_id"]
+    with pytest.raises(BadLines, match="probe 11::complex stands already on line 1"):
+        bring(store, write_jsonl(tmp_path / "m.jsonl", lines))
+
+
+def test_a_lenient_import_without_a_good_line_still_says_what_is_wrong(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(BadLines, match="not JSON"):
+        bring(store, write_jsonl(tmp_path / "p.jsonl", ["nonsense"]), lenient=True)
+
+
+@pytest.mark.parametrize("name", ["a:b", "a~b", "a\nb"])
+def test_a_suite_is_not_named_with_what_ids_are_joined_with(store: Store, manifest: Path, name: str) -> None:
+    with pytest.raises(AppError, match="cannot be named"):
+        bring(store, manifest, suite=name)
+
+
+def test_an_empty_suite_name_is_none(store: Store, manifest: Path) -> None:
+    assert bring(store, manifest, suite=" ").suites[0].suite == "small"
+
+
+def test_a_pipe_is_refused_rather_than_waited_for(store: Store, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(AppError, match="no regular file"):
+        bring(store, tmp_path / "pipe.jsonl")
+
+
+def test_parquet_may_be_gzipped(store: Store, tmp_path: Path) -> None:
+    pd.DataFrame(manifest_lines()).to_parquet(tmp_path / "m.parquet")
+    (tmp_path / "m.parquet.gz").write_bytes(gzip.compress((tmp_path / "m.parquet").read_bytes()))
+    assert bring(store, tmp_path / "m.parquet.gz").suites[0].n_units == N_COMPLEX

@@ -11,7 +11,7 @@ from backend.domain.progress import Cancelled
 from backend.errors import AppError
 from backend.services.images import image_file
 from backend.services.ingest.images import attach_images
-from backend.services.ingest.report import ImportReport
+from backend.services.ingest.log import logged_imports
 from backend.store.store import Store, insert
 
 
@@ -94,11 +94,12 @@ def test_importing_the_same_folder_twice_changes_nothing(store: Store, folder: P
     assert store.rows("SELECT root FROM image_roots") == [(str(folder),)]
 
 
-def test_counts_go_into_the_report_of_the_import_they_are_a_part_of(store: Store, folder: Path) -> None:
+def test_what_was_attached_is_logged_once(store: Store, folder: Path) -> None:
     draw(folder / "aaa.png")
-    outcome = ImportReport("endoca", "core.jsonl")
-    assert attach_images(store, folder, outcome=outcome) is outcome
-    assert outcome.images["found"] == 1
+    outcome = attach_images(store, folder)
+    attach_images(store, folder)
+    [logged] = [entry.report for entry in logged_imports(store) if entry.report.kind == "images"]
+    assert logged == outcome
 
 
 def test_a_broken_file_is_listed_with_its_reason_and_the_others_go_in(store: Store, folder: Path) -> None:

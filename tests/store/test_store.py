@@ -195,3 +195,22 @@ def test_a_copy_of_a_closed_store_opens(path: Path, tmp_path: Path) -> None:
     shutil.copy(path, copy)
     with Store.open(copy) as store:
         assert store.value("SELECT count(*) FROM suites") == 1
+
+
+def test_a_store_that_lacks_its_end_is_refused_when_it_is_opened(path: Path) -> None:
+    with Store.create(path) as store, store.write() as cursor:
+        cursor.execute("INSERT INTO answers SELECT 'r', 'p' || range, repeat('x', 50) || range, '' FROM range(200000)")
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 3 // 4])
+    with pytest.raises(AppError, match="its end is missing"):
+        Store.open(path)
+
+
+def test_damage_found_while_reading_is_said_and_no_bug(path: Path) -> None:
+    with Store.create(path) as store, store.write() as cursor:
+        cursor.execute("INSERT INTO answers SELECT 'r', 'p' || range, repeat('x', 50) || range, '' FROM range(200000)")
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 200_000] = bytes(200_000)
+    path.write_bytes(content)
+    with pytest.raises(AppError, match="damaged"), Store.open(path) as store:
+        store.rows("SELECT max(answer), max(probe_id) FROM answers")

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from backend.domain.metric import Estimate, Metric
@@ -61,17 +62,13 @@ def ratio_table(
     """
     named = dict.fromkeys([*counts, *(c for m in metrics for c in (m.numerator, m.denominator))])
     columns = list(named)
-    keys = [*by, cluster]
-    clusters = sums.groupby(keys, dropna=False, observed=True, sort=True)[columns].sum().reset_index()
-    values = clusters[columns].to_numpy(dtype=np.float64)
-    spans = _group_spans(clusters, by)
-    starts = [span.start for span in spans]
+    values, spans, rows = _sums_by_cell(sums, by, cluster, columns)
     totals = np.array([values[span].sum(axis=0) for span in spans], dtype=np.int64).reshape(-1, len(columns))
 
-    table = clusters.loc[starts, list(by)].reset_index(drop=True) if by else pd.DataFrame(index=range(1))
-    for name in counts:
-        table[name] = totals[:, columns.index(name)]
-    table[cluster_count] = np.array([span.stop - span.start for span in spans], dtype=np.int64)
+    groups = sums[list(by)].iloc[rows].reset_index(drop=True)
+    made: dict[str, Any] = {str(name): groups[name] for name in by}
+    made.update({name: totals[:, columns.index(name)] for name in counts})
+    made[cluster_count] = np.array([span.stop - span.start for span in spans], dtype=np.int64)
 
     ratios = [Ratio(columns.index(m.numerator), columns.index(m.denominator)) for m in metrics]
     bounds = _intervals(values, spans, ratios) if intervals else [[None] * len(metrics) for _ in spans]
@@ -79,13 +76,13 @@ def ratio_table(
         k, n = totals[:, ratio.numerator], totals[:, ratio.denominator]
         found = [row[at] for row in bounds]
         key = metric.key
-        table[key] = _objects([int(up) / int(down) if down else None for up, down in zip(k, n, strict=True)])
-        table[f"{key}_low"] = _objects([interval.low if interval else None for interval in found])
-        table[f"{key}_high"] = _objects([interval.high if interval else None for interval in found])
-        table[f"{key}_k"] = k
-        table[f"{key}_n"] = n
-        table[f"{key}_interval"] = _objects([interval.method if interval else None for interval in found])
-    return table
+        made[key] = _objects([up / down if down else None for up, down in zip(k.tolist(), n.tolist(), strict=True)])
+        made[f"{key}_low"] = _objects([interval.low if interval else None for interval in found])
+        made[f"{key}_high"] = _objects([interval.high if interval else None for interval in found])
+        made[f"{key}_k"] = k
+        made[f"{key}_n"] = n
+        made[f"{key}_interval"] = _objects([interval.method if interval else None for interval in found])
+    return pd.DataFrame(made)
 
 
 def estimate_of(row: Mapping[str, Any], key: str) -> Estimate:
@@ -106,17 +103,36 @@ def estimate_of(row: Mapping[str, Any], key: str) -> Estimate:
     )
 
 
-def _group_spans(clusters: pd.DataFrame, by: Sequence[str]) -> list[slice]:
-    """Return the rows of each group; the frame is sorted, so they lie together."""
+def _sums_by_cell(
+    sums: pd.DataFrame, by: Sequence[str], cluster: str, columns: Sequence[str]
+) -> tuple[npt.NDArray[np.float64], list[slice], list[int]]:
+    """Add up the rows of each cell, that is of one group and cluster.
+
+    Returns:
+        The sums, shape (cells, columns), sorted by group and cluster; the cells of each group;
+        and a row of ``sums`` in each group.
+    """
+    cell = np.zeros(len(sums), dtype=np.int64)
+    n_clusters = 1
+    for name in (*by, cluster):
+        codes, found = pd.factorize(sums[name], sort=True, use_na_sentinel=False)
+        n_clusters = max(1, len(found))
+        cell = cell * n_clusters + codes
+    cells, place = np.unique(cell, return_inverse=True)
+    weights = (sums[name].to_numpy(dtype=np.float64) for name in columns)
+    added = [np.bincount(place, weights=weight, minlength=len(cells)) for weight in weights]
+    values = np.column_stack(added) if added else np.empty((len(cells), 0))
     if not by:
-        return [slice(0, len(clusters))]
-    group = clusters.groupby(list(by), dropna=False, observed=True, sort=True).ngroup().to_numpy()
-    edges = np.flatnonzero(np.diff(group, prepend=-1, append=-1)) if len(group) else np.array([], dtype=int)
-    return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
+        return values, [slice(0, len(cells))], []
+    edges = np.flatnonzero(np.diff(cells // n_clusters, prepend=-1, append=-1)) if len(cells) else []
+    spans = [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
+    row_of = np.empty(len(cells), dtype=np.int64)
+    row_of[place] = np.arange(len(sums))
+    return values, spans, [int(row_of[span.start]) for span in spans]
 
 
 def _intervals(
-    values: np.ndarray[Any, np.dtype[np.float64]], spans: Sequence[slice], ratios: Sequence[Ratio]
+    values: npt.NDArray[np.float64], spans: Sequence[slice], ratios: Sequence[Ratio]
 ) -> list[list[Interval | None]]:
     """Return the intervals of each group; groups of one size share one matrix product."""
     by_size: dict[int, list[int]] = defaultdict(list)

@@ -92,11 +92,23 @@ def percentile_interval(
         all of them agree: a width of zero says that resampling cannot vary, not that the
         value is certain.
     """
-    defined = statistics[~np.isnan(statistics)]
-    if len(defined) == 0 or 2 * len(defined) < len(statistics):
-        return None
-    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return None if low == high else Interval(float(low), float(high), IntervalMethod.CLUSTER_BOOTSTRAP)
+    [interval] = _percentile_intervals(statistics.reshape(-1, 1), confidence)
+    return interval
+
+
+def _percentile_intervals(
+    statistics: npt.NDArray[np.float64], confidence: float
+) -> list[Interval | None]:
+    """Return the interval of each column of shape (resamples, statistics), as `percentile_interval`."""
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    bounds = np.quantile(statistics, tails, axis=0)
+    for column in np.flatnonzero(np.isnan(statistics).any(axis=0)):
+        defined = statistics[~np.isnan(statistics[:, column]), column]
+        enough = len(defined) > 0 and 2 * len(defined) >= len(statistics)
+        bounds[:, column] = np.quantile(defined, tails) if enough else 0.0
+    return [
+        None if low == high else Interval(low, high, IntervalMethod.CLUSTER_BOOTSTRAP) for low, high in bounds.T.tolist()
+    ]
 
 
 def ratio_intervals(
@@ -125,25 +137,33 @@ def ratio_intervals(
         One entry a ratio; None where fewer than two clusters have a denominator above zero.
     """
     matrix = np.asarray(sums, dtype=np.float64)
-    if len(matrix) < 2 or not ratios:
-        return [None] * len(ratios)
+    totals = matrix.sum(axis=0)
+    contributing = np.count_nonzero(matrix, axis=0)
+    varying = [ratio for ratio in dict.fromkeys(ratios) if contributing[ratio.denominator] > 1 and totals[ratio.numerator]]
+    resampled = dict(zip(varying, _resampled_intervals(matrix, varying, resamples, seed, confidence), strict=True))
+
+    intervals: list[Interval | None] = []
+    for ratio in ratios:
+        clusters = int(contributing[ratio.denominator])
+        interval = resampled.get(ratio)
+        if interval is None and clusters > 1:
+            share = totals[ratio.numerator] / totals[ratio.denominator]
+            interval = wilson_interval(
+                share, clusters, confidence=confidence, method=IntervalMethod.WILSON_OVER_CLUSTERS
+            )
+        intervals.append(interval)
+    return intervals
+
+
+def _resampled_intervals(
+    matrix: npt.NDArray[np.float64], ratios: Sequence[Ratio], resamples: int, seed: int, confidence: float
+) -> list[Interval | None]:
+    """Return the percentile interval of each ratio; each column it needs is resampled once."""
+    if not ratios:
+        return []
     columns, positions = np.unique(np.array(ratios).ravel(), return_inverse=True)
     numerators, denominators = positions.reshape(-1, 2).T
     totals = resampled_sums(matrix[:, columns], resamples=resamples, seed=seed)
     with np.errstate(invalid="ignore"):
         shares = totals[:, numerators] / totals[:, denominators]
-
-    intervals: list[Interval | None] = []
-    for ratio, resampled in zip(ratios, shares.T, strict=True):
-        contributing = int(np.count_nonzero(matrix[:, ratio.denominator]))
-        if contributing < 2:
-            intervals.append(None)
-            continue
-        interval = percentile_interval(resampled, confidence=confidence)
-        if interval is None:
-            share = matrix[:, ratio.numerator].sum() / matrix[:, ratio.denominator].sum()
-            interval = wilson_interval(
-                share, contributing, confidence=confidence, method=IntervalMethod.WILSON_OVER_CLUSTERS
-            )
-        intervals.append(interval)
-    return intervals
+    return _percentile_intervals(shares, confidence)

@@ -14,6 +14,7 @@ from backend.endoca.scoring.walk import CLAUSE_ENDS, STARTS_ANEW, Walk
 
 _ADVERBS = frozenset({Kind.ADVERB})
 _IN_A_ROW = frozenset({Kind.AND, Kind.OR, Kind.DEFINITE, Kind.PREPOSITION, Kind.ADVERB, Kind.COMMA, Kind.ARTICLE})
+_HAS_PREDICATE = frozenset({Kind.COPULA, Kind.PREDICATE, Kind.VERB, Kind.YES, Kind.COLON})
 _SINGULAR = frozenset({"is", "was", "has", "has been"})
 
 
@@ -116,9 +117,10 @@ def list_ends_here(walk: Walk, i: int) -> bool:
     """Whether the comma after "no X" ends the denied list.
 
     It does where a phrase with a start of its own follows ("no X, one Y"), or a clause with its own
-    predicate before any further "or"/"and" ("no X, Y is present"); "no X, Y or Z" goes on.
+    predicate before any further "or"/"and" ("no X, Y is present", "no X, visible Y"); "no X, Y or Z" goes on.
     """
-    if walk.ahead(i, _ADVERBS) in STARTS_ANEW:
+    first = walk.ahead(i, _ADVERBS)
+    if first in STARTS_ANEW or (first is Kind.PREDICATE and not connector_follows(walk, i)):
         return True
     seen_thing = False
     for word in walk.words[i:]:
@@ -129,7 +131,17 @@ def list_ends_here(walk: Walk, i: int) -> bool:
             return False
         if kind is Kind.THING:
             seen_thing = True
-        elif seen_thing and kind in (Kind.COPULA, Kind.PREDICATE, Kind.VERB):
+        elif seen_thing and kind in _HAS_PREDICATE:
+            return True
+    return False
+
+
+def connector_follows(walk: Walk, i: int) -> bool:
+    """Whether an "or" or "and" comes before the clause ends."""
+    for word in walk.words[i:]:
+        if word.kind in CLAUSE_ENDS:
+            return False
+        if word.kind in (Kind.OR, Kind.AND, Kind.NOR):
             return True
     return False
 

@@ -5,7 +5,7 @@
 counted. A number in one part of the answer never answers for another noun.
 """
 
-__all__ = ["read_count"]
+__all__ = ["read_count", "total_of"]
 
 from collections.abc import Sequence
 
@@ -47,7 +47,7 @@ def _about(question_class: str, mentions: Sequence[Mention]) -> list[Mention]:
     return [*general, *named] if not general else [*general, *(m for m in named if m.number is not None)]
 
 
-def _total(stated: Sequence[Mention]) -> int | None:
+def total_of(stated: Sequence[Mention]) -> int | None:
     """Add up the numbers of positive statements; None where they disagree.
 
     The first number is the total; numbers joined to it inside one phrase ("a sessile polyp and a
@@ -56,17 +56,17 @@ def _total(stated: Sequence[Mention]) -> int | None:
     """
     counted = any(m.explicit and not m.added for m in stated)
     explicit = [m for m in stated if m.explicit or m.added] if counted else stated
-    numbers = [(m.number or 0, m.added) for m in explicit]
-    total = joined = numbers[0][0]
+    total = joined = explicit[0].number or 0
     parts = 0
     agreeing = True
-    for number, added in numbers[1:]:
+    for mention in explicit[1:]:
+        number = mention.number or 0
         parts += number
-        if added:
+        if mention.added:
             joined += number
-        else:
+        elif not (mention.item and 0 < number < total):
             agreeing = agreeing and number == total
-    if parts == total and len(numbers) > 2:
+    if parts == total and len(explicit) > 2:
         return total
     return joined if agreeing else None
 
@@ -81,7 +81,7 @@ def _sum_of_kinds(stated: Sequence[Mention]) -> int | None:
         numbered = [m for m in mentions if m.number is not None]
         if not numbered and any(m.plural for m in mentions):
             return None
-        totals.append(_total(numbered) if numbered else 1)
+        totals.append(total_of(numbered) if numbered else 1)
     return sum(t for t in totals if t is not None) if None not in totals else None
 
 
@@ -150,7 +150,7 @@ def read_count(question_class: str, mentions: Sequence[Mention]) -> Reading:
         indefinite = [m for m in firm if m.number is not None or not m.definite] or firm
         total = _sum_of_kinds(indefinite)
     elif numbered:
-        total = _total(numbered)
+        total = total_of(numbered)
     elif all(not m.plural and not m.definite for m in firm):
         total = 1 + sum(m.added for m in firm[1:])
     else:

@@ -57,6 +57,9 @@ def read_free_text(kind: QuestionType, text: str, read: Statements) -> Reading:
         return _yes_or_no(text, read)
     if kind is QuestionType.COUNT:
         return _number(text, read)
+    leading = {said for said, at in read.polars if at == 0}
+    if kind is QuestionType.CATEGORICAL and len(leading) == len(read.polars) == 1:
+        return value_of("yes" if True in leading else "no", Rule.FREE_TEXT, "answers yes or no")
     value = _label_set(text) if kind is QuestionType.MULTI_LABEL else normalised_label(text)
     return value_of(value, Rule.FREE_TEXT, "compared word by word") if value else unread(Rule.EMPTY, "names nothing")
 

@@ -16,8 +16,14 @@ _HEDGES_SUBJECT = frozenset(
 
 
 def see_hedge(walk: Walk, i: int) -> int:
-    """Hedge the subject where a predicate or nothing follows, and in any case what comes next."""
+    """Hedge the subject where a predicate or nothing follows, and in any case what comes next.
+
+    "Or maybe …" leaves open what was said before it.
+    """
     walk.out.hedged = True
+    if i and walk.words[i - 1].kind is Kind.OR:
+        for mention in walk.subjects:
+            mention.hedged = True
     to_be = i + 1 < len(walk.words) and walk.words[i + 1].text == "to"
     following = walk.ahead(i + 2 if to_be else i + 1)
     if following in _HEDGES_SUBJECT:

@@ -41,6 +41,8 @@ class Mention:
     """Joined by "and" or "another" to the mention before it, inside one phrase."""
     partial: bool = False
     """A number that is the subject of a clause ("one is sessile"), not an answer by itself."""
+    item: bool = False
+    """One of those counted before the colon ("two polyps: one sessile"), no further one."""
     also: str = ""
     """Topic of the denied noun this one was excepted from."""
     subjects: tuple["Mention", ...] = ()

@@ -18,6 +18,7 @@ _ELLIPTICAL = SKIPPED | {Kind.VERB, Kind.PREDICATE, Kind.WHICH, Kind.DEFINITE, K
 _SPEAKERS = frozenset({"i", "we", "can", "it", "image", "picture"})
 _AFTER_ANSWER = BOUNDARIES | {Kind.COLON, Kind.DASH, Kind.AND, Kind.OR, Kind.SLASH, Kind.OPEN, Kind.BOTH, Kind.ALL}
 _IN_A_ROW = frozenset({Kind.AND, Kind.OR, Kind.SLASH, Kind.COMMA})
+_NO_BY_ITSELF = frozenset({"no", "n", "nope", "false", "incorrect", "not any", "not a single", "not a single one"})
 _NONE_OF_ALL = frozenset({"none of these", "none of them", "none of the above"})
 _BEFORE_NONE = frozenset({Kind.COLON, Kind.DASH, Kind.COPULA, Kind.THING, Kind.PLACE_NOUN, Kind.IGNORED})
 
@@ -54,7 +55,7 @@ def see_yes(walk: Walk, i: int) -> int:
 
 def see_no(walk: Walk, i: int) -> int:
     """Tell the answer "no" from the determiner."""
-    if walk.words[i].text in ("no", "nope", "false", "incorrect") and is_answer_word(walk, i):
+    if walk.words[i].text in _NO_BY_ITSELF and is_answer_word(walk, i):
         return say(walk, False, i)
     deny(walk, verbal=False, noun=True)
     return i + 1
@@ -181,7 +182,8 @@ def see_exception(walk: Walk, i: int) -> int:
             if mention.topic in NOUNS:
                 topic = mention.topic
     walk.excepted_topic = topic
-    if walk.negators % 2 == 0 and walk.subjects:
+    normal = bool(walk.subjects) and walk.subjects[-1].topic == Topic.NORMAL  # "normal except for a polyp"
+    if walk.negators % 2 == 0 and walk.subjects and not normal:
         walk.negators = 1
     else:
         walk.negators = 0

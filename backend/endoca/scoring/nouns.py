@@ -85,7 +85,8 @@ def take_noun(walk: Walk, i: int, topic: str, label: str, colors: frozenset[str]
         walk.or_open = False
     last = walk.last_counted() if walk.and_open and is_noun else None
     same_phrase = last is not None and (walk.another_open or last.clause == walk.clause)
-    mention.added = walk.and_open and (same_phrase or not is_noun) and not (is_noun and walk.itemised)
+    mention.item = is_noun and walk.itemised
+    mention.added = walk.and_open and (same_phrase or not is_noun) and not mention.item
     if is_noun or topic in (Topic.CELL, Topic.COLOR):
         walk.and_open = walk.another_open = False
     walk.add(mention)

@@ -9,7 +9,7 @@ __all__ = ["HANDLERS", "bind_number", "noun_is_predicated", "number_goes_on"]
 
 from backend.endoca.scoring.lexicon import Kind
 from backend.endoca.scoring.mentions import NO_COUNT, NOUNS, Mention
-from backend.endoca.scoring.walk import Walk
+from backend.endoca.scoring.walk import BOUNDARIES, Walk
 from backend.endoca.scoring.words import RANGE_MARK
 
 _NUMBERED_NOUNS = frozenset(
@@ -27,11 +27,17 @@ _NUMBERED_NOUNS = frozenset(
         "category",
         "case",
         "slide",
+        "age",
+        "aged",
     ]
 )
 """A number after these is a name: "type 2"."""
 _AFTER_NOUN = frozenset({Kind.COLON, Kind.DASH, Kind.OPEN, Kind.COPULA, Kind.THING})
+_BOUNDS = frozenset({"at least", "at most", "approximately", "roughly", "about", "or so"})
+"""Behind a count ("two polyps at most") they make it none."""
+_ORDINALS = frozenset({"the first", "second", "the second"})
 _JOINING = frozenset({Kind.AND, Kind.COMMA, Kind.SLASH, Kind.WITH})
+_WHOLES = frozenset({Kind.WHICH, Kind.DEFINITE, Kind.BOTH, Kind.NUMBER})
 _PRONOUNS = frozenset({"them", "these", "those", "which", "whom"})
 
 
@@ -76,7 +82,10 @@ def _part(walk: Walk, i: int) -> int:
         return i + 1
     if i + 2 < len(words) and words[i + 1].kind is Kind.OF:
         whole = words[i + 2]
-        if whole.kind in (Kind.WHICH, Kind.DEFINITE, Kind.BOTH, Kind.NUMBER) or whole.text in _PRONOUNS:
+        if whole.text == "them" and walk.last_counted() is None:  # "there are two of them"
+            walk.number, walk.number_explicit = words[i].number, True
+            return i + 3
+        if whole.kind in _WHOLES or whole.text in _PRONOUNS:
             walk.part_number = words[i].number
             walk.part_ready = whole.kind not in (Kind.DEFINITE, Kind.NUMBER)
             return i + 2
@@ -130,6 +139,11 @@ def see_article(walk: Walk, i: int) -> int:
 
 
 def see_vague(walk: Walk, i: int) -> int:
+    """Spoil the count that follows, or the one before a closing "at most"."""
+    last = walk.last_counted()
+    if walk.words[i].text in _BOUNDS and last and last.explicit and walk.ahead(i + 1) in BOUNDARIES:
+        last.number = NO_COUNT
+        return i + 1
     walk.number, walk.number_explicit = NO_COUNT, True
     return i + 1
 
@@ -158,14 +172,18 @@ def see_all(walk: Walk, i: int) -> int:
 
 
 def see_another(walk: Walk, i: int) -> int:
+    """Count one more, unless "the second" is one of those that were counted just before."""
+    last = walk.last_counted()
+    if walk.words[i].text in _ORDINALS and last is not None and (last.number or 0) > 1:
+        return i + 1
     walk.number, walk.number_explicit = 1, True
     walk.and_open = walk.another_open = True
     return i + 1
 
 
 def number_goes_on(walk: Walk, i: int) -> bool:
-    """Whether "one large and two small polyps" is being counted."""
-    if walk.number is None or not walk.number_explicit:
+    """Whether "one large and two small polyps" is being counted; "54, one polyp" is not."""
+    if walk.number is None or not walk.number_explicit or walk.words[i - 1].kind is Kind.NUMBER:
         return False
     return walk.ahead(i + 1) is Kind.NUMBER and walk.thing_follows(i + 2)
 

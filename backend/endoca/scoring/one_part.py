@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backend.endoca.scoring.binary import read_box, read_finding, read_text
-from backend.endoca.scoring.counts import read_count
+from backend.endoca.scoring.counts import read_count, total_of
 from backend.endoca.scoring.labels import read_colors, read_labels
 from backend.endoca.scoring.lexicon import Topic
 from backend.endoca.scoring.locations import read_location
@@ -102,6 +102,8 @@ def _with_bare_words(reading: Reading, bare: Sequence[Mention], part: Part, name
         numbers = [m for m in bare if m.number is not None and m.explicit and not m.negated]
         if any(m.number != total and not (m.partial and 0 <= (m.number or 0) < total) for m in numbers):
             return unread(Rule.CONTRADICTION, "gives two different numbers")
+    elif reading.rule is Rule.STATEMENT and any(m.negated and m.number is None for m in bare):
+        return unread(Rule.CONTRADICTION, "says both present and absent")
     elif reading.rule in (Rule.STATEMENT, Rule.NEGATION) and any(m.hedged for m in bare):
         return unread(Rule.HEDGE, "takes its statement back with a hedge")
     return reading
@@ -113,13 +115,11 @@ def _read_bare_words(bare: Sequence[Mention], part: Part, *, counts: bool) -> Re
         return unread(Rule.HEDGE, "answers only with a hedge")
     counted = [m for m in bare if m.number is not None]
     if counts and counted:
-        numbers = {m.number for m in counted}
-        if NO_COUNT in numbers:
+        if any(m.number == NO_COUNT for m in counted):
             return unread(Rule.VAGUE_COUNT, "gives no exact number")
-        joined = all(m.added for m in counted[1:])
-        if len(numbers) > 1 and not joined:
+        total = total_of(counted)
+        if total is None:
             return unread(Rule.CONTRADICTION, "gives two different numbers")
-        total = sum(m.number or 0 for m in counted) if joined else counted[0].number
         return value_of(str(total), Rule.BARE_ANSWER, f"counts {total}")
     denied = {m.negated for m in bare if m.number in (None, 0)}
     if len(denied) > 1:
@@ -136,6 +136,8 @@ def agrees(values: frozenset[str], polar: bool, part: Part, name: str) -> bool |
     """Whether a plain yes or no goes with the values read; None where it cannot be told."""
     known = BY_NAME[name]
     meaning = part.yes if polar else part.no
+    if name == "polyp_removal_status" and not polar and values == {"not_applicable"}:
+        return None
     if name == "polyp_removal_status" or known.type is QuestionType.BINARY:
         return bool(values & meaning) if meaning else None
     if not part.no:

@@ -96,6 +96,8 @@ def read_removal_status(mentions: Sequence[Mention]) -> Reading:
         return unread(Rule.CONTRADICTION, "says that there are polyps and that there are none")
     if firm:
         return Reading(frozenset({_NO}), Rule.REMOVAL, "shows a polyp and says nothing of its removal")
+    if mentions and all(m.topic == Topic.ALL and not m.negated for m in mentions):
+        return Reading(frozenset({_YES}), Rule.REMOVAL, "calls it complete")
     if polyps:
         return unread(Rule.HEDGE, "speaks of polyps only with a hedge")
     return unread(Rule.UNANSWERED, "says nothing about polyps or their removal")

@@ -14,27 +14,23 @@ from backend.endoca.scoring.lexicon import ALL_CELLS, Entry, Kind, Tag, Topic, s
 _GENERIC = {
     Topic.TEXT: "text|texts|textual|text element+|text overlay+|overlaid text|textual element+|textual content"
     "|textual information|text content|text information|writing|writings|lettering|letters|letter|word|words"
-    "|caption+"
-    "|inscription+|annotation+|typography|written content|alphanumeric character+|character+|alphanumeric text"
-    "|script"
-    "|overlay text|text label+|text marking+|textual marking+|textual overlay+|printed text|on screen text"
-    "|subtitles"
-    "|font|written information|text annotation+|textual annotation+|any words",
+    "|caption+|inscription+|annotation+|typography|written content|alphanumeric character+|character+"
+    "|alphanumeric text|script|overlay text|text label+|text marking+|textual marking+|textual overlay+|printed text"
+    "|on screen text|subtitles|font|written information|text annotation+|textual annotation+|any words",
     Topic.BOX: "box artifact+|box artefact+|box like artifact+|box like artefact+|box shaped artifact+"
     "|box shaped artefact+|artifact+|artefact+|box|boxes|box like structure+|box overlay+|boxed artifact+"
     "|boxed artefact+|square artifact+|square artefact+|rectangular artifact+|rectangular artefact+"
     "|rectangular overlay+|rectangle+|square box+|box like|bounding box+|rectangular box+|overlay box+|inset box+"
     "|box area+|square+",
     Topic.FINDING: "finding+|area of abnormality|abnormal finding+|pathological finding+|abnormality+|lesion+"
-    "|pathology+"
-    "|pathological change+|anomaly+|abnormal|pathological abnormality+|mucosal abnormality+|irregularity+"
+    "|pathology+|pathological change+|anomaly+|abnormal|pathological abnormality+|mucosal abnormality+|irregularity+"
     "|abnormal lesion+|mucosal lesion+|abnormal area+|abnormal region+|pathologic finding+|pathologic change+"
-    "|disease"
-    "|visible abnormality+|mass|masses|growth+|disorder+|abnormal tissue|nodule+|defect+|mucosal change+"
+    "|disease|visible abnormality+|mass|masses|growth+|disorder+|abnormal tissue|nodule+|defect+|mucosal change+"
     "|mucosal finding+|lesional area+|abnormal change+|diseased area+|affected area+|affected region+"
     "|endoscopic finding+|disease process|nothing wrong|diseased tissue",
     Topic.NORMAL: "normal|unremarkable|healthy|within normal limits|intact|normal looking|normal appearing"
-    "|healthy looking|normal finding+|normal endoscopic finding+|normal mucosal finding+|nothing abnormal|nothing remarkable|nothing unusual|nothing pathological",
+    "|healthy looking|normal finding+|normal endoscopic finding+|normal mucosal finding+|nothing abnormal"
+    "|nothing remarkable|nothing unusual|nothing pathological",
     Topic.INSTRUMENT: "instrument+|instrumentation|instrumental device+|instrumental presence|foreign body+"
     "|foreign object+|foreign instrument+|surgical instrument+|medical instrument+|medical device+|device+|tool+"
     "|surgical tool+|endoscopic instrument+|endoscopic tool+|endoscopic device+|equipment|medical equipment"
@@ -45,42 +41,37 @@ _GENERIC = {
     "|anatomical site+",
     Topic.REMOVED: "removed|excised|resected|ablated|eradicated|taken out|extracted|cleared",
     Topic.REMAINS: "residual|residue|residues|remnant+|remaining|remain|remains|remained|leftover|left behind"
-    "|still present|persist|persists|persistent|retained|left in place|in situ|left in situ|persisting"
-    "|still visible"
+    "|still present|persist|persists|persistent|retained|left in place|in situ|left in situ|persisting|still visible"
     "|still there|unremoved|polyp remnant+|polyp residue+|polyp tissue|residual polyp tissue|residuals|still remain"
     "|still remains|unresected|unexcised|not been fully removed|still in place|outstanding|remaining present",
     Topic.INCOMPLETE: "not all|not every|all but|all but one|all except|all except one|not completely|not fully"
-    "|not entirely|not yet|not totally|not been completely"
-    "|not been fully|not been entirely|incomplete|incompletely|partial|partially|partly|incomplete removal"
+    "|not entirely|not yet|not totally|not been completely|not complete|not completed|not finished|not successful"
+    "|not total|not been fully|not been entirely|incomplete|incompletely|partial|partially|partly|incomplete removal"
     "|incompletely removed|partially removed|incomplete excision|incomplete resection|partial removal|unsuccessful",
     Topic.ALL: "all|every|each|completely|complete|fully|entirely|totally|successfully|total removal|entire",
     Topic.SOME: "some of",
     Topic.NOT_APPLICABLE: "not applicable|not relevant|irrelevant|inapplicable|not pertinent|n/a|not required"
-    "|not needed"
-    "|not necessary|unnecessary|not indicated|not warranted|non applicable|no relevance|not a consideration"
-    "|not a concern|not of concern|not of relevance|nothing to remove|not considered|not under consideration"
-    "|does not apply|doesn't apply|not an issue|not require|no need|not need|na|not a relevant"
-    "|not currently relevant|not currently applicable|not currently indicated|not applicable here|not a factor"
-    "|not clinically relevant|not be required|not be necessary|not currently required",
+    "|not needed|not necessary|unnecessary|not indicated|not warranted|non applicable|no relevance"
+    "|not a consideration|not a concern|not of concern|not of relevance|nothing to remove|not considered"
+    "|not under consideration|does not apply|doesn't apply|not an issue|not require|no need|not need|na"
+    "|not a relevant|not currently relevant|not currently applicable|not currently indicated|not applicable here"
+    "|not a factor|not clinically relevant|not be required|not be necessary|not currently required",
 }
 _LABELLED = {
     (Topic.TEXT, "detail"): "timestamp+|time stamp+|date stamp+|date|dates|patient data|patient information"
-    "|patient id"
-    "|patient identifier+|patient name|watermark+|metadata|label text|numerals|numbers|digits|technical data"
-    "|on screen data|text box label",
+    "|patient id|patient identifier+|patient name|watermark+|metadata|label text|numerals|numbers|digits"
+    "|technical data|on screen data|text box label",
     (Topic.POLYP, "polyp"): "polyp+|polypoid lesion+|polypoid growth+|polypoidal lesion+|polypous lesion+"
-    "|polyp lesion+"
-    "|polypoid mass|polypoid|polypoidal|polypous|polyp formation+|polypoid formation+|polypoid structure+"
-    "|polyp like lesion+|polyp like growth+|polypoid polyp+|adenomatous polyp+|mucosal polyp+|colonic polyp+"
-    "|polypoid tissue|polypoid protrusion+|polyposis lesion+|polyp like structure+|sessile serrated"
+    "|polyp lesion+|polypoid mass|polypoid|polypoidal|polypous|polyp formation+|polypoid formation+"
+    "|polypoid structure+|polyp like lesion+|polyp like growth+|polypoid polyp+|adenomatous polyp+|mucosal polyp+"
+    "|colonic polyp+|polypoid tissue|polypoid protrusion+|polyposis lesion+|polyp like structure+|sessile serrated"
     "|sessile serrated polyp+|sessile serrated lesion+",
     (Topic.POLYP, "?adenoma"): "adenoma+",
     (
         Topic.DISEASE,
         "ulcerative colitis",
-    ): "ulcerative colitis|colitis ulcerosa|uc|inflammatory bowel disease|ibd|colitis"
-    "|colonic inflammation|proctitis|inflammation of the colon|inflammatory changes in the colon"
-    "|inflammatory colitis",
+    ): "ulcerative colitis|colitis ulcerosa|uc|inflammatory bowel disease|ibd|colitis|colonic inflammation|proctitis"
+    "|inflammation of the colon|inflammatory changes in the colon|inflammatory colitis",
     (Topic.DISEASE, "oesophagitis"): "oesophagitis|esophagitis|reflux oesophagitis|reflux esophagitis"
     "|esophageal inflammation|oesophageal inflammation|inflammation of the esophagus|inflammation of the oesophagus"
     "|erosive esophagitis|erosive oesophagitis|inflammatory changes in the esophagus"
@@ -92,20 +83,19 @@ _LABELLED = {
     "|snare device+|polyp snare instrument+|polyp snare loop+|cold snare|hot snare|wire snare|snare wire"
     "|electrocautery snare|snare instrument+",
     (Topic.INSTRUMENT, "metal clip"): "metal clip+|clip+|metallic clip+|hemoclip+|haemoclip+|endoclip+"
-    "|hemostatic clip+"
-    "|endoscopic clip+|surgical clip+|haemostatic clip+|through the scope clip+|metal clip device+|clip device+",
+    "|hemostatic clip+|endoscopic clip+|surgical clip+|haemostatic clip+|through the scope clip+|metal clip device+"
+    "|clip device+",
     (
         Topic.INSTRUMENT,
         "tube",
-    ): "tube+|feeding tube+|tubular device+|tubular instrument+|tubular structure+|tube device+"
-    "|nasogastric tube+|ng tube+|tubing|tubular object+|tubular medical device+|medical tube+|tube instrument+"
-    "|drainage tube+|tubular|tube like device+|tube like instrument+|tube like structure+|gastric tube+"
-    "|intubation tube+|rectal tube+|tube placement",
+    ): "tube+|feeding tube+|tubular device+|tubular instrument+|tubular structure+|tube device+|nasogastric tube+"
+    "|ng tube+|tubing|tubular object+|tubular medical device+|medical tube+|tube instrument+|drainage tube+|tubular"
+    "|tube like device+|tube like instrument+|tube like structure+|gastric tube+|intubation tube+|rectal tube+"
+    "|tube placement",
     (Topic.INSTRUMENT, "injection needle"): "injection needle+|needle+|injection needle device+|needle injector+"
     "|injector needle+|sclerotherapy needle+|injection needle instrument+|injection catheter+",
     (Topic.LANDMARK, "z-line"): "z line+|zline|squamocolumnar junction|squamo columnar junction"
-    "|z line structure+|scj"
-    "|ora serrata|zig zag line|zigzag line",
+    "|z line structure+|scj|ora serrata|zig zag line|zigzag line",
     (Topic.LANDMARK, "cecum"): "cecum|caecum|cecal|caecal|coecum|cecal pole|caecal pole|cecal structure+"
     "|ileocecal region",
     (Topic.LANDMARK, "ileum"): "ileum|terminal ileum|ileal|ileal mucosa",
@@ -115,8 +105,7 @@ _LABELLED = {
     (Topic.CELL, ALL_CELLS): "all regions|all quadrants|all areas|all nine regions|all nine cells|entire image"
     "|whole image|entire field|all nine areas|all parts|all sections|every region|every quadrant|all of the image"
     "|entire frame|whole frame|throughout the image|all over the image|across the image|entire field of view"
-    "|all regions of the image|everywhere|whole field|throughout the field|across all regions|all locations"
-    "|all nine",
+    "|all regions of the image|everywhere|whole field|throughout the field|across all regions|all locations|all nine",
     (Topic.COLOR, "pink"): "pink|pinkish|rosy|rose",
     (Topic.COLOR, "red"): "red|reddish|reddened",
     (Topic.COLOR, "white"): "white|whitish",
@@ -144,8 +133,7 @@ _LABELLED = {
     (Topic.PARIS, "?iic"): "iic|0 iic|paris iic|ii c|paris 0 iic",
     (Topic.PARIS, "?iii"): "0 iii|paris iii|excavated|paris 0 iii",
     (Topic.PROCEDURE, "colonoscopy"): "colonoscopy|colonoscopic|colonoscope|coloscopy"
-    "|lower gastrointestinal endoscopy"
-    "|lower gi endoscopy|lower endoscopy|colonoscopies|ileocolonoscopy",
+    "|lower gastrointestinal endoscopy|lower gi endoscopy|lower endoscopy|colonoscopies|ileocolonoscopy",
     (Topic.PROCEDURE, "gastroscopy"): "gastroscopy|gastroscopic|gastroscope|upper gastrointestinal endoscopy"
     "|upper gi endoscopy|upper endoscopy|egd|ogd|esophagogastroduodenoscopy|oesophagogastroduodenoscopy"
     "|upper gastrointestinal endoscopic|upper endoscopic|gastric endoscopy|esophagoscopy|oesophagoscopy"
@@ -167,23 +155,18 @@ _BIOPSY_FORCEPS = (
 )
 _OUTSIDE = {
     Topic.DISEASE: "ulcer+|ulceration+|tumor+|tumour+|cancer+|carcinoma+|malignancy+|diverticulosis|gastritis"
-    "|duodenitis"
-    "|erosion+|stricture+|angiodysplasia+|crohn's disease|crohns disease|neoplasm+|bleeding|hemorrhage+"
+    "|duodenitis|erosion+|stricture+|angiodysplasia+|crohn's disease|crohns disease|neoplasm+|bleeding|hemorrhage+"
     "|diverticulitis|ileitis|angioectasia+|cyst+|lipoma+|papilloma+|metaplasia+",
-    Topic.INSTRUMENT: "endoscope+|scope+|grasper+|grasping tool+|grasping forceps|catheter+|stent+|scalpel+"
-    "|balloon+"
-    "|basket+|knife|net+|retrieval net+|laparoscope+|camera+|trocar+|scissors|suture+|cautery|guidewire+"
-    "|guide wire+"
-    "|duodenoscope+|brush|cytology brush|transparent cap+|band ligator+|hot biopsy forceps|clamp+|needle knife"
-    "|swab+"
+    Topic.INSTRUMENT: "endoscope+|scope+|grasper+|grasping tool+|grasping forceps|catheter+|stent+|scalpel+|balloon+"
+    "|basket+|knife|net+|retrieval net+|laparoscope+|camera+|trocar+|scissors|suture+|cautery|guidewire+|guide wire+"
+    "|duodenoscope+|brush|cytology brush|transparent cap+|band ligator+|hot biopsy forceps|clamp+|needle knife|swab+"
     "|gauze|syringe+|probe+|dilator+|pill camera+",
     Topic.PLACE: "esophagus|oesophagus|stomach|colon|rectum|duodenum|antrum|fundus|sigmoid colon|sigmoid|larynx"
-    "|pharynx"
-    "|trachea|appendiceal orifice|ileocecal valve|splenic flexure|hepatic flexure|transverse colon|ascending colon"
-    "|jejunum|descending colon|small bowel|small intestine|large intestine|large bowel|vocal cords|nasal septum"
-    "|duodenal bulb|papilla|ampulla|gastric body|cardia|anus|anal canal|dentate line|gastric antrum|appendix"
-    "|epiglottis|bowel|uvula|gastric fundus|nasopharynx|airway|bronchus|carina|angulus|incisura|gallbladder|liver"
-    "|bladder|right colon|left colon",
+    "|pharynx|trachea|appendiceal orifice|ileocecal valve|splenic flexure|hepatic flexure|transverse colon"
+    "|ascending colon|jejunum|descending colon|small bowel|small intestine|large intestine|large bowel|vocal cords"
+    "|nasal septum|duodenal bulb|papilla|ampulla|gastric body|cardia|anus|anal canal|dentate line|gastric antrum"
+    "|appendix|epiglottis|bowel|uvula|gastric fundus|nasopharynx|airway|bronchus|carina|angulus|incisura|gallbladder"
+    "|liver|bladder|right colon|left colon",
     Topic.COLOR: "magenta|maroon|salmon|peach",
     Topic.PROCEDURE: "enteroscopy|ercp|cystoscopy|hysteroscopy|duodenoscopy",
 }

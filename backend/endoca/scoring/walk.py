@@ -88,7 +88,7 @@ class Walk:
         """An "and" or a comma joins the next mention to the one before."""
         self.another_open = False
         self.itemised = False
-        """Behind the colon of "three findings: …" stand the items that were counted."""
+        """Behind the colon of "three findings: …" stand the items that were counted: parts, nothing new."""
         self.start_segment()
 
     def start_segment(self) -> None:
@@ -161,10 +161,10 @@ class Walk:
                 topic, label = self.counted_before(last)
                 negated = bool(self.negators % 2) or number == 0
                 colors = frozenset(m.label for m in self.waiting if m.topic == Topic.COLOR)
-                added = self.and_open
-                self.add(
-                    Mention(topic, label, False, number, True, negated, added=added, partial=partial, colors=colors)
-                )
+                mention = Mention(topic, label, False, number, True, negated, partial=partial, colors=colors)
+                mention.item = self.itemised
+                mention.added = self.and_open and not self.itemised
+                self.add(mention)
                 self.segment_things += 1
         self.number = None
         self.number_explicit = False

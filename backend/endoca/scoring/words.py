@@ -1,8 +1,8 @@
 """An answer as a row of words, each with what the lexicon knows about it.
 
-Quoted overlay text, dates and codes are taken out first: digits a VLM reads off the frame are no counts.
-Sizes ("5 to 10 mm") become one word with their bins. Hyphens between letters are spaces, so that
-"upper-left" and "upper left" are one.
+Quoted overlay text (but not a quoted label), dates and codes are taken out first: digits a VLM reads off
+the frame are no counts. Sizes ("5 to 10 mm") become one word with their bins. Hyphens between letters are
+spaces, so that "upper-left" and "upper left" are one.
 """
 
 __all__ = ["RANGE_MARK", "Word", "words_of"]
@@ -18,7 +18,7 @@ from backend.endoca.scoring.thing_words import THING_WORDS
 
 _WORDS, _PHRASES = phrase_table([*GRAMMAR_WORDS, *THING_WORDS])
 
-_QUOTED = re.compile(r'"[^"\n]{1,80}"')
+_QUOTED = re.compile(r'"([^"\n]{1,80})"')
 _CODE = re.compile(
     r"\b\d{1,4}[/.]\d{1,2}[/.]\d{2,4}\b|\b\d{1,2}:\d{2}(?::\d{2})?\b|\b\d{4}-\d{2}-\d{2}\b"
     r"|\b(?:19|20)\d{2}\b|\b\d+(?:\.\d+)?\s?(?:%|percent\b|fps\b|x\b|s\b|seconds?\b)"
@@ -100,7 +100,7 @@ def words_of(text: str) -> tuple[Word, ...]:
     """Return the words of a plain answer (see `backend.domain.text.plain_answer`)."""
     text = text.lower().replace(SIZE_MARK, " ").replace(RANGE_MARK, " ")
     if '"' in text:
-        text = _QUOTED.sub(" quotation ", text)
+        text = _QUOTED.sub(lambda quoted: quoted[1] if _is_label(quoted[1]) else " quotation ", text)
     if "e.g." in text or "i.e." in text:
         text = text.replace("e.g.", "such as").replace("i.e.", "namely")
     text, sizes = replace_sizes(text)
@@ -126,6 +126,14 @@ def words_of(text: str) -> tuple[Word, ...]:
             found.append(_tagged(tokens[i]))
             i += 1
     return tuple(found)
+
+
+def _is_label(quoted: str) -> bool:
+    """Whether a quotation is the name of a label, as in 'the "z-line"', and no overlay text."""
+    tokens = tuple(quoted.replace("-", " ").split())
+    if len(tokens) == 1:
+        return bool(_WORDS.get(tokens[0], _UNKNOWN).label)
+    return any(tokens in phrases for _, phrases in _PHRASES.get(tokens[0], ())) if tokens else False
 
 
 def _phrase_at(tokens: list[str], i: int) -> tuple[Word, int] | None:

@@ -9,7 +9,7 @@ __all__ = ["import_endoca"]
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -18,8 +18,9 @@ from backend.domain.records import Origin, RunKey, Stage, System
 from backend.endoca.paired_units import KNOWN_COLUMNS, NumberedLine, UnitBuilder, explain_invalid, parse_line
 from backend.errors import AppError, BadLine, BadLines
 from backend.services.ingest.answers import Answer, put_answers
-from backend.services.ingest.files import SourceFile, read_rows, suite_name
+from backend.services.ingest.files import SourceFile, checked_suite_name, read_rows, suite_name
 from backend.services.ingest.log import write_log
+from backend.services.ingest.matching import StoredProbe, match_probe, stored_probes, suites_to_make
 from backend.services.ingest.report import ImportReport
 from backend.services.ingest.suites import put_suite
 from backend.services.scoring import Memo
@@ -32,7 +33,7 @@ LENIENT_HINT = "Mend these lines, or import the good ones alone with --lenient (
 
 
 class _Answered(NamedTuple):
-    number: int
+    line: NumberedLine
     answer: Answer | None
     """None: the line says that there is none."""
 
@@ -41,14 +42,7 @@ class _Lines(NamedTuple):
     questions: dict[str, list[NumberedLine]]
     """Manifest lines by suite."""
     predictions: list[tuple[str, NumberedLine]]
-    """Prediction lines, each with the name of the suite it makes where no stored one matches."""
-
-
-class _StoredProbe(NamedTuple):
-    suite: str
-    question: str
-    probe_id: str
-    reference: str
+    """Prediction lines, each with the suite named for it: the user's, or its file's."""
 
 
 def import_endoca(
@@ -83,6 +77,7 @@ def import_endoca(
         BadLines: There are bad lines, and ``lenient`` is false; nothing was imported.
         AppError: A file cannot be read at all, or contradicts what the store holds.
     """
+    suite = checked_suite_name(suite)
     outcome = ImportReport("endoca", ", ".join(file.name for file in files))
     lines = _read(files, suite, outcome, report)
     with store.write() as cursor:
@@ -91,11 +86,13 @@ def import_endoca(
             _put_questions(cursor, name, questions, outcome, extend=suite is not None)
         report("matching answers to questions", 0, None)
         answers = _find_probes(cursor, lines.predictions, suite, outcome)
+        outcome.bad_lines.sort(key=lambda line: (line.file, line.number))
         if outcome.bad_lines and not lenient:
-            outcome.bad_lines.sort(key=lambda line: (line.file, line.number))
             raise BadLines(outcome.bad_lines, LENIENT_HINT)
-        if not lines.questions and not answers:
-            raise AppError(f"{outcome.source} holds no line that could be imported.", "See the bad lines above.")
+        if not outcome.suites and not answers:
+            if outcome.bad_lines:
+                raise BadLines(outcome.bad_lines, "No line was good. data/README.md says what each line needs.")
+            raise AppError(f"{outcome.source} holds no line to import.", "data/README.md says what a file holds.")
         memo: Memo = {}
         for done, (key, of_run) in enumerate(answers.items()):
             report(f"scoring {key.vlm}", done, len(answers))
@@ -109,12 +106,15 @@ def import_endoca(
 def _read(files: Sequence[SourceFile], suite: str | None, outcome: ImportReport, report: Report) -> _Lines:
     lines = _Lines(defaultdict(list), [])
     ignored: Counter[str] = Counter()
+    n_null = 0
     for file in files:
         name = suite or suite_name(file)
         for row in read_rows(file, report):
             if isinstance(row, BadLine):
                 outcome.bad_lines.append(row)
                 continue
+            if isinstance(row.content, dict):
+                _check_columns(file, row.content)
             try:
                 line = parse_line(row.content)
             except ValidationError as error:
@@ -122,6 +122,8 @@ def _read(files: Sequence[SourceFile], suite: str | None, outcome: ImportReport,
                 continue
             if line.model_extra:
                 ignored.update(line.model_extra.keys() - KNOWN_COLUMNS)
+            if line.is_prediction and line.prediction is None and not line.error:
+                n_null += 1
             numbered = NumberedLine(row.number, line, file.name)
             if not line.is_prediction:
                 if line.model_id is not None:
@@ -133,7 +135,19 @@ def _read(files: Sequence[SourceFile], suite: str | None, outcome: ImportReport,
             else:
                 lines.predictions.append((name, numbered))
     outcome.notes.extend(f"Column {column} is not used ({n} lines)." for column, n in sorted(ignored.items()))
+    if n_null:
+        outcome.notes.append(f"{n_null} prediction lines hold no prediction (null); they bring no answer.")
     return lines
+
+
+def _check_columns(file: SourceFile, cells: dict[str, Any]) -> None:
+    """Refuse a table of another kind as a whole, not row by row."""
+    if "probe_id" not in cells:
+        shown = ", ".join(repr(name) for name in list(cells)[:12])
+        raise AppError(
+            f"{file.name} has no column probe_id; it has {shown}.",
+            "data/README.md names the columns of EndoCA's files.",
+        )
 
 
 def _put_questions(
@@ -168,43 +182,60 @@ def _find_probes(
     """Give every prediction line its probe, making suites where none matches; return answers by run."""
     if not predictions:
         return {}
-    stored = _stored_probes(cursor)
-    matches = [_match(numbered, stored, suite) for _, numbered in predictions]
-    unmatched: dict[str, list[NumberedLine]] = defaultdict(list)
-    for (name, numbered), found in zip(predictions, matches, strict=True):
-        if found is None:
-            unmatched[name].append(numbered)
-    known_suites = {probe.suite for probes in stored.values() for probe in probes}
-    for name, lines in unmatched.items():
+    stored = stored_probes(cursor)
+    matches = [match_probe(numbered, stored, suite) for _, numbered in predictions]
+    unmatched = [at for at, found in enumerate(matches) if found is None]
+    names = {at: suite or name for at, name in suites_to_make(predictions, unmatched).items()}
+    known_suites = {probe.suite for probes in stored.probes.values() for probe in probes}
+    made: dict[str, list[NumberedLine]] = defaultdict(list)
+    for at, name in names.items():
+        made[name].append(predictions[at][1])
+    for name, lines in made.items():
         if name in known_suites:
             for n in lines:
-                reason = f"probe {n.line.probe_id} (with this question) is not in suite {name}"
+                reason = (
+                    f"probe {n.line.probe_id} (with this question) is not in suite {name}; "
+                    "to add questions to a suite, import their manifest lines with --suite"
+                )
                 outcome.bad_lines.append(BadLine(n.number, reason, n.file))
             continue
-        asked_once = {n.line.probe_id: n for n in reversed(lines)}
-        in_order = sorted(asked_once.values(), key=lambda n: (n.file, n.number))
-        _put_questions(cursor, name, in_order, outcome, extend=True, fill_missing_atoms=True)
+        _make_suite(cursor, name, lines, outcome)
+    if unmatched:
+        stored = stored_probes(cursor)
+        for at, name in names.items():
+            matches[at] = match_probe(predictions[at][1], stored, name)
+    return _by_run([numbered for _, numbered in predictions], matches, outcome)
+
+
+def _make_suite(
+    cursor: "duckdb.DuckDBPyConnection", name: str, lines: list[NumberedLine], outcome: ImportReport
+) -> None:
+    """Make a suite from the references that prediction lines carry, each question once."""
+    without = [n for n in lines if n.line.question is None or n.line.gold_answer is None]
+    for number, line, file in without:
+        reason = f"probe {line.probe_id} is in no stored suite, and the line lacks the references to make one"
+        outcome.bad_lines.append(BadLine(number, reason, file))
+    refused = set(map(id, without))
+    asked_once = {n.line.probe_id: n for n in reversed(lines) if id(n) not in refused}
+    n_suites = len(outcome.suites)
+    in_order = sorted(asked_once.values(), key=lambda n: (n.file, n.number))
+    _put_questions(cursor, name, in_order, outcome, extend=True, fill_missing_atoms=True)
+    if len(outcome.suites) > n_suites:
         outcome.notes.append(
             f"{len(lines)} prediction lines match no stored manifest; suite {name} was made from the references "
             "they carry."
         )
-    if unmatched:
-        stored = _stored_probes(cursor)
-        matches = [
-            found or _match(numbered, stored, name)
-            for (name, numbered), found in zip(predictions, matches, strict=True)
-        ]
-    return _by_run([numbered for _, numbered in predictions], matches, outcome)
 
 
 def _by_run(
-    predictions: list[NumberedLine], matches: list[_StoredProbe | None], outcome: ImportReport
+    predictions: list[NumberedLine], matches: list[StoredProbe | None], outcome: ImportReport
 ) -> dict[RunKey, dict[str, _Answered]]:
     answers: dict[RunKey, dict[str, _Answered]] = {}
     keys: dict[tuple[str, str], RunKey] = {}
     differing = 0
     reported = {(bad.file, bad.number) for bad in outcome.bad_lines}
-    for (number, line, file), found in zip(predictions, matches, strict=True):
+    for numbered, found in zip(predictions, matches, strict=True):
+        number, line, file = numbered
         if found is None:
             if (file, number) not in reported:
                 reason = f"probe {line.probe_id} belongs to a sample that could not be used"
@@ -216,8 +247,10 @@ def _by_run(
             key = keys[vlm, found.suite] = RunKey(System.ENDOCA, found.suite, vlm, Stage.DIRECT, Origin.IMPORTED)
         of_run = answers.setdefault(key, {})
         if found.probe_id in of_run:
+            first = of_run[found.probe_id].line
+            place = f"line {first.number}" if first.file == file else f"{first.file}, line {first.number}"
             reason = (
-                f"{vlm} answers probe {line.probe_id} a second time (first on line {of_run[found.probe_id].number}); "
+                f"{vlm} answers probe {line.probe_id} a second time (first on {place}); "
                 "if two VLMs share a name, give each its own model_id"
             )
             outcome.bad_lines.append(BadLine(number, reason, file))
@@ -225,38 +258,9 @@ def _by_run(
         differing += line.gold_answer is not None and line.gold_answer != found.reference
         said_nothing = line.prediction is None and not line.error
         answer = None if said_nothing else Answer(found.probe_id, line.prediction or "", line.error or "")
-        of_run[found.probe_id] = _Answered(number, answer)
+        of_run[found.probe_id] = _Answered(numbered, answer)
     if differing:
         outcome.notes.append(
             f"{differing} prediction lines carry a gold_answer other than the stored reference; the stored one is used."
         )
     return answers
-
-
-def _stored_probes(cursor: "duckdb.DuckDBPyConnection") -> dict[str, list[_StoredProbe]]:
-    rows = cursor.execute(
-        "SELECT p.source_id, p.suite, p.question, p.probe_id, p.reference FROM probes p "
-        "JOIN suites s ON s.suite = p.suite WHERE s.system = ?",
-        [System.ENDOCA],
-    ).fetchall()
-    probes: dict[str, list[_StoredProbe]] = defaultdict(list)
-    for source_id, *rest in rows:
-        probes[source_id].append(_StoredProbe(*rest))
-    return probes
-
-
-def _match(numbered: NumberedLine, stored: dict[str, list[_StoredProbe]], suite: str | None) -> _StoredProbe | None:
-    """Return the stored probe a line answers: same id, same question where it carries one, and the suite asked for."""
-    line = numbered.line
-    candidates = [
-        probe
-        for probe in stored.get(line.probe_id, ())
-        if (line.question is None or line.question == probe.question) and (suite is None or probe.suite == suite)
-    ]
-    if len(candidates) > 1:
-        names = ", ".join(sorted(probe.suite for probe in candidates))
-        raise AppError(
-            f"{numbered.file}, line {numbered.number}: probe {line.probe_id} is in several suites ({names}).",
-            "Say which one is meant with --suite (on the Data page: 'suite').",
-        )
-    return candidates[0] if candidates else None

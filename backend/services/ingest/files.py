@@ -6,15 +6,18 @@ its number; the rows around it are still delivered. What is no data file at all 
 binary, an empty file) is one error that says so.
 """
 
-__all__ = ["Row", "SourceFile", "read_rows", "stream_lines", "suite_name"]
+__all__ = ["Row", "SourceFile", "checked_suite_name", "read_rows", "stream_lines", "suite_name"]
 
 import csv
 import gzip
 import re
+import shutil
+import tempfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedReader
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -22,8 +25,10 @@ from backend.domain.progress import Report
 from backend.errors import AppError, BadLine
 
 _SUFFIXES = re.compile(r"(\.(jsonl|ndjson|json|csv|parquet|txt|gz))+$", re.IGNORECASE)
+_NOT_IN_A_NAME = re.compile(r"[:~\x00-\x1f\x7f]")
 _REPORT_EVERY = 5_000
 _MAX_FIELD = 1 << 24
+_PARQUET = b"PAR1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +54,20 @@ class Row(NamedTuple):
 
 
 def suite_name(file: SourceFile) -> str:
-    """Return a suite's default name: no extensions, no leading ``endoca_``."""
-    return _SUFFIXES.sub("", file.name).removeprefix("endoca_") or "suite"
+    """Return a suite's default name: no extensions, no leading ``endoca_``, nothing that ids are joined with."""
+    return _NOT_IN_A_NAME.sub("-", _SUFFIXES.sub("", file.name)).strip().removeprefix("endoca_") or "suite"
+
+
+def checked_suite_name(name: str | None) -> str | None:
+    """Return a suite's name as the user gave it, outer spaces off; None where it is empty.
+
+    Raises:
+        AppError: It holds a character that ids and links are joined with.
+    """
+    name = (name or "").strip()
+    if _NOT_IN_A_NAME.search(name):
+        raise AppError(f"A suite cannot be named {name!r}.", "Leave out colons, tildes and control characters.")
+    return name or None
 
 
 def read_rows(file: SourceFile, report: Report) -> Iterator[Row | BadLine]:
@@ -68,15 +85,19 @@ def read_rows(file: SourceFile, report: Report) -> Iterator[Row | BadLine]:
         AppError: The path is absent or a folder, or the file is empty or of no known kind.
     """
     head = _head(file)
-    if head.startswith(b"PAR1"):
+    if head.startswith(_PARQUET):
         yield from _parquet_rows(file, report)
         return
     total = file.path.stat().st_size
     with file.path.open("rb") as raw:
         stream = _unzipped(raw)
         start = _peek(stream, file)
+        if start.startswith(_PARQUET):
+            yield from _zipped_parquet_rows(stream, file, report)
+            return
         if not start:
             raise AppError(f"{file.name} is empty.", "Choose a file with at least one line.")
+        _refuse_binary(start, file)
         rows = _csv_rows if _is_csv(file, start) else _json_lines
         for seen, row in enumerate(rows(cast(IO[bytes], stream), file), start=1):
             yield row
@@ -99,13 +120,15 @@ def stream_lines(raw: BufferedReader, file: SourceFile) -> Iterator[bytes | BadL
         AppError: The stream is binary, UTF-16 or one JSON list, or its gzip header is damaged.
     """
     stream = _unzipped(raw)
-    _peek(stream, file)
+    _refuse_binary(_peek(stream, file), file)
     yield from _lines(cast(IO[bytes], stream))
 
 
 def _head(file: SourceFile) -> bytes:
     if file.path.is_dir():
         raise AppError(f"{file.name} is a folder.", "Name the file inside it that holds the lines.")
+    if file.path.exists() and not file.path.is_file():
+        raise AppError(f"{file.path} is no regular file.", "Save its content to a file and import that.")
     try:
         with file.path.open("rb") as raw:
             return raw.read(4)
@@ -120,15 +143,13 @@ def _unzipped(raw: BufferedReader) -> BufferedReader | gzip.GzipFile:
 
 
 def _peek(stream: BufferedReader | gzip.GzipFile, file: SourceFile) -> bytes:
-    """Return the first bytes without taking them; refuse what is no text."""
+    """Return the first bytes without taking them."""
     try:
-        start = stream.peek(4096)
+        return stream.peek(4096)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise AppError(
             f"{file.name} looks like gzip, but cannot be unpacked ({error}).", "Get the file again."
         ) from error
-    _refuse_binary(start, file)
-    return start
 
 
 def _refuse_binary(start: bytes, file: SourceFile) -> None:
@@ -184,7 +205,15 @@ def _encoding_problem(text: bytes) -> str:
 
 
 def _csv_rows(stream: IO[bytes], file: SourceFile) -> Iterator[Row | BadLine]:
-    """Rows of a CSV file with a header, each cell as it stands in the file."""
+    """Rows of a CSV file with a header, each cell as it stands in the file.
+
+    The columns are separated by what the header uses most: comma, semicolon or tab. A row with
+    a stray quote is a bad line, and reading goes on with the next; a quote that is never closed
+    takes the rest of the file with it, and is reported as that.
+
+    Raises:
+        AppError: Two columns have one name.
+    """
     broken: list[BadLine] = []
 
     def text_lines() -> Iterator[str]:
@@ -198,24 +227,53 @@ def _csv_rows(stream: IO[bytes], file: SourceFile) -> Iterator[Row | BadLine]:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
 
     csv.field_size_limit(_MAX_FIELD)
-    reader = csv.DictReader(text_lines(), restkey="", strict=True)
-    last_line = 1
+    lines = text_lines()
+    header = next(lines, "")
+    reader = csv.reader(chain([header], lines), delimiter=max(",;\t", key=header.count), strict=True)
+    columns = next(reader)
+    _refuse_repeated(columns, file)
+    last_line = reader.line_num
     while True:
+        cells: list[str] | None = None
+        problem = ""
         try:
             cells = next(reader)
         except StopIteration:
             break
         except csv.Error as error:
-            yield BadLine(reader.line_num, f"not readable as CSV ({error})", file.name)
-            break
+            problem = f"not readable as CSV ({error})"
         first_line, last_line = last_line + 1, reader.line_num
-        if any(first_line <= bad.number <= last_line for bad in broken):
+        unreadable = [bad for bad in broken if bad.number <= last_line]
+        if unreadable or cells == []:
+            yield from unreadable
+            del broken[: len(unreadable)]
             continue
-        if "" in cells or None in cells.values():
-            yield BadLine(last_line, f"does not have the header's {len(reader.fieldnames or ())} columns", file.name)
-            continue
-        yield Row(last_line, dict(cells))
+        if cells is None and last_line > first_line:
+            problem = f"a quote opened here is not closed; lines {first_line} to {last_line} were read as one cell"
+        elif cells is not None and len(cells) != len(columns):
+            problem = f"has {len(cells)} columns, the header {len(columns)}"
+        if problem or cells is None:
+            yield BadLine(first_line, problem, file.name)
+        else:
+            yield Row(last_line, dict(zip(columns, cells, strict=True)))
     yield from broken
+
+
+def _refuse_repeated(columns: list[str], file: SourceFile) -> None:
+    repeated = sorted({name for name in columns if columns.count(name) > 1})
+    if repeated:
+        raise AppError(f"{file.name} has two columns named {repeated[0]!r}.", "Give each column its own name.")
+
+
+def _zipped_parquet_rows(stream: BufferedReader | gzip.GzipFile, file: SourceFile, report: Report) -> Iterator[Row]:
+    """Rows of a gzipped Parquet file: Parquet is read from its end, so it is unpacked beside first."""
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as unpacked:
+        try:
+            shutil.copyfileobj(stream, unpacked)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise AppError(f"{file.name} ends early ({error}).", "Get the file again.") from error
+        unpacked.flush()
+        yield from _parquet_rows(SourceFile(Path(unpacked.name), file.name), report)
 
 
 def _parquet_rows(file: SourceFile, report: Report) -> Iterator[Row]:

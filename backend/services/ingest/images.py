@@ -17,7 +17,9 @@ from typing import NamedTuple
 from backend.domain.images import IMAGE_SUFFIXES, ImageFacts, check_image
 from backend.domain.progress import Report, silent
 from backend.errors import AppError
+from backend.services.ingest.log import write_log
 from backend.services.ingest.report import ImportReport
+from backend.store.arrow import arrow_table
 from backend.store.store import Store
 
 _COLUMNS = ("root", "path", "sha256", "width", "height", "format", "bytes")
@@ -59,9 +61,7 @@ class _Checked:
         return file in self.facts
 
 
-def attach_images(
-    store: Store, folder: Path, *, outcome: ImportReport | None = None, report: Report = silent
-) -> ImportReport:
+def attach_images(store: Store, folder: Path, *, report: Report = silent) -> ImportReport:
     """Give stored images the files that lie in ``folder`` and below it.
 
     Every image in the store is looked for, whichever suite names it. The ending of a file's
@@ -76,7 +76,6 @@ def attach_images(
     Args:
         store: Where the images are known.
         folder: Top folder of the files; it is registered, so that its images can be shown.
-        outcome: The report of the import this is a part of; a new one if None.
         report: Told of progress, counted in images; may raise `Cancelled`, which changes nothing.
 
     Returns:
@@ -88,7 +87,7 @@ def attach_images(
     Raises:
         AppError: The folder is absent or no folder, or the store names no image.
     """
-    outcome = outcome if outcome is not None else ImportReport("images", folder.name)
+    outcome = ImportReport("images", folder.name)
     root = _checked_root(folder)
     images = _stored_images(store)
     by_name = _files_by_name(root, outcome, report)
@@ -109,11 +108,11 @@ def attach_images(
         elif sound:
             taken[image.image_id] = sound[0], checked.facts[sound[0]]
     report("checking images", len(images), len(images))
-    n_new = _write(store, root, images, taken)
+    changed = _changed_rows(root, images, taken)
     names = {name for image in images for name in image.names}
     outcome.images = {
         "found": len(taken),
-        "new": n_new,
+        "new": len(changed),
         "ambiguous": len(ambiguous),
         "missing": sum(1 for image in images if image.attached[0] is None and image.image_id not in taken),
         "broken": len(checked.faults),
@@ -125,6 +124,8 @@ def attach_images(
     n_shared = len(taken) - len({file for file, _ in taken.values()})
     if n_shared:
         outcome.notes.append(f"{n_shared} images share a file with an image of the same name in another data set.")
+    if taken:
+        _write(store, root, changed, outcome)
     return outcome
 
 
@@ -189,13 +190,10 @@ def _relative(file: Path, root: Path) -> str:
     return file.relative_to(root).as_posix()
 
 
-def _write(store: Store, root: Path, images: Sequence[_Stored], taken: dict[str, tuple[Path, ImageFacts]]) -> int:
-    """Register the folder and write the images' files, in one transaction; return how many are new.
-
-    Where nothing is new nothing is written.
-    """
-    import pyarrow as pa
-
+def _changed_rows(
+    root: Path, images: Sequence[_Stored], taken: dict[str, tuple[Path, ImageFacts]]
+) -> list[tuple[object, ...]]:
+    """Return the image's id and `_COLUMNS` of each image whose file is not so in the store."""
     changed: list[tuple[object, ...]] = []
     for image in images:
         if image.image_id in taken:
@@ -204,16 +202,21 @@ def _write(store: Store, root: Path, images: Sequence[_Stored], taken: dict[str,
             row = (*where, facts.sha256, facts.width, facts.height, facts.format, facts.bytes)
             if row != image.attached:
                 changed.append((image.image_id, *row))
+    return changed
+
+
+def _write(store: Store, root: Path, changed: Sequence[tuple[object, ...]], outcome: ImportReport) -> None:
+    """Register the folder, write the images' files and log it, in one transaction; nothing where nothing is new."""
     is_registered = bool(store.rows("SELECT 1 FROM image_roots WHERE root = ?", [str(root)]))
-    if not taken or (not changed and is_registered):
-        return 0
+    if is_registered and not changed:
+        return
     with store.write() as cursor:
         if not is_registered:
             cursor.execute("INSERT INTO image_roots (root) VALUES (?)", [str(root)])
         if changed:
             columns = zip(("image_id", *_COLUMNS), zip(*changed, strict=True), strict=True)
-            cursor.register("attached", pa.table({name: list(values) for name, values in columns}))
+            cursor.register("attached", arrow_table({name: list(values) for name, values in columns}))
             assignments = ", ".join(f"{column} = n.{column}" for column in _COLUMNS)
             cursor.execute(f"UPDATE images SET {assignments} FROM attached n WHERE images.image_id = n.image_id")
             cursor.unregister("attached")
-    return len(changed)
+        write_log(cursor, outcome)

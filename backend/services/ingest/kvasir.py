@@ -31,7 +31,8 @@ from backend.endoca.suite_building import (
 )
 from backend.errors import AppError, BadLine, BadLines
 from backend.services.ingest.endoca import LENIENT_HINT
-from backend.services.ingest.files import SourceFile, read_rows, suite_name
+from backend.services.ingest.files import SourceFile, checked_suite_name, read_rows, suite_name
+from backend.services.ingest.log import write_log
 from backend.services.ingest.report import ImportReport
 from backend.services.ingest.suites import put_suite
 from backend.store.store import Store
@@ -88,7 +89,7 @@ def import_kvasir(
     """
     if not x1:
         raise AppError("There is no Kvasir-VQA-x1 file to build from.", "Name at least one with --x1.")
-    name = suite or suite_name(x1[0])
+    name = checked_suite_name(suite) or suite_name(x1[0])
     outcome = ImportReport("kvasir", ", ".join(file.name for file in (vqa, *x1)))
     taken = _contents_of(store, exclude_suite)
     source = _atomic_references(vqa, outcome, report)
@@ -131,6 +132,7 @@ def import_kvasir(
         _check_name(cursor, name, chosen)
         units = [unit_of(sample, name) for sample in chosen]
         outcome.suites.append(put_suite(cursor, name, units, outcome.source, extend=False, build_report=build_report))
+        write_log(cursor, outcome)
     return outcome
 
 

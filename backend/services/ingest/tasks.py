@@ -100,12 +100,7 @@ def images_task(store: Store, folder: Path) -> Task:
 
 def blind_task(store: Store, learn: str, answer: str) -> Task:
     """Return a run of the blind baseline; see `run_blind`."""
-
-    def work(report: Report) -> ImportReport:
-        run = run_blind(store, learn, answer, report)
-        return ImportReport("blind", f"blind baseline, learned on {learn}", runs=[run])
-
-    return Task(f"Blind baseline: learn on {learn}, answer {answer}", work)
+    return Task(f"Blind baseline: learn on {learn}, answer {answer}", partial(run_blind, store, learn, answer))
 
 
 def rescore_task(store: Store) -> Task:
