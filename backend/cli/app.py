@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import NoReturn
 
-from backend.cli import blind, compare, export, import_, metrics, rescore, score, store
+from backend.cli import blind, compare, export, import_, metrics, remove, rescore, score, store
 from backend.cli.options import PROGRAM, command_group
 from backend.cli.output import say
 from backend.domain.progress import Cancelled
@@ -40,6 +40,7 @@ app.add_typer(compare.group)
 app.add_typer(blind.group)
 app.add_typer(export.group)
 app.add_typer(rescore.group)
+app.add_typer(remove.group)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ joins them into units; a unit that is not whole is refused with the line to look
 (EndoCA, section III, equation 1: x_i = (V_i, Q_i, A_i, U_i).)
 """
 
-__all__ = ["Line", "NumberedLine", "UnitBuilder", "explain_invalid", "parse_line"]
+__all__ = ["Line", "NumberedLine", "UnitBuilder", "as_text", "explain_invalid", "parse_line"]
 
 import ast
 import json
@@ -31,7 +31,7 @@ def _absent(value: object) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _as_text(value: object) -> object:
+def as_text(value: object) -> object:
     """Numbers are text here, whole ones without the ``.0`` that a table with gaps puts behind them."""
     value = _absent(value)
     return str(int(value)) if isinstance(value, float) and value.is_integer() else value
@@ -39,7 +39,7 @@ def _as_text(value: object) -> object:
 
 def _blank_to_none(value: object) -> object:
     """An empty cell of a column that is never empty text says that there is no value."""
-    return None if value == "" else _as_text(value)
+    return None if value == "" else as_text(value)
 
 
 def _nested(value: object) -> object:
@@ -61,7 +61,7 @@ class GoldAtom(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     question_class: str
-    raw_answer: Annotated[str, BeforeValidator(_as_text)]
+    raw_answer: Annotated[str, BeforeValidator(as_text)]
 
 
 class Line(BaseModel):
@@ -73,7 +73,7 @@ class Line(BaseModel):
 
     model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True, protected_namespaces=())
 
-    probe_id: Annotated[str, BeforeValidator(_as_text)]
+    probe_id: Annotated[str, BeforeValidator(as_text)]
     sample_id: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
     probe_kind: Annotated[Literal["complex_direct", "atomic_direct"] | None, BeforeValidator(_blank_to_none)] = None
     question: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
@@ -88,7 +88,7 @@ class Line(BaseModel):
     atomic_index: Annotated[int | None, BeforeValidator(_blank_to_none)] = None
     gold_question_class: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
     model_id: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    prediction: Annotated[str | None, BeforeValidator(_as_text)] = None
+    prediction: Annotated[str | None, BeforeValidator(as_text)] = None
     error: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
 
     @property

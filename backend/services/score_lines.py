@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from backend.endoca.paired_units import explain_invalid
+from backend.endoca.paired_units import as_text, explain_invalid
 from backend.endoca.scoring import SCORER, SCORER_VERSION, AnswerScore, Atom, AtomScore, score_answer
 from backend.endoca.vocabulary import QuestionType
 from backend.errors import BadLine
@@ -25,21 +25,23 @@ _PASSED_THROUGH = ("id", "sample_id", "probe_id", "model_id")
 _FAILED = "failed"
 """Rule of a call that ended in an error; the answer beside it is not looked at."""
 
-Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+Text = Annotated[str, BeforeValidator(as_text)]
+
+TextOrNothing = Annotated[str, BeforeValidator(lambda value: "" if value is None else as_text(value))]
 
 
 class _GoldAtom(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     question_class: str
-    reference: str = Field(validation_alias=AliasChoices("raw_answer", "parsed"))
+    reference: Text = Field(validation_alias=AliasChoices("raw_answer", "parsed"))
 
 
 class _TypedAtom(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     q: str
-    a: str
+    a: Text
     type: QuestionType | None = None
 
 
@@ -47,13 +49,13 @@ class _Line(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     question: str = Field(validation_alias=AliasChoices("question", "complex_question"))
-    answer: Text = Field(validation_alias=AliasChoices("prediction", "candidate"))
-    error: Text = ""
+    answer: TextOrNothing = Field(validation_alias=AliasChoices("prediction", "candidate"))
+    error: TextOrNothing = ""
     probe_kind: str | None = None
     gold_atoms: list[_GoldAtom] | None = None
     atomic: list[_TypedAtom] | None = None
     gold_question_class: str | None = None
-    gold_answer: str | None = None
+    gold_answer: Text | None = None
 
     def atoms(self) -> list[Atom]:
         """Return the references to score against; none where the line carries none."""
@@ -87,7 +89,7 @@ def score_line(number: int, line: bytes | BadLine) -> dict[str, Any]:
     if not line.strip():
         return {"line": number, "error": "is blank"}
     try:
-        content = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
+        content = json.loads(line.removeprefix(b"\xef\xbb\xbf"), parse_constant=lambda not_a_number: None)
         checked = _Line.model_validate(content)
     except ValidationError as error:
         return {"line": number, "error": explain_invalid(error)}

@@ -82,9 +82,7 @@ def score_run(
         insert(cursor, table, arrow_table({**filled, **content}))
     if unit_ids is not None:
         cursor.unregister("scored_units")
-    cursor.execute(
-        "UPDATE runs SET scorer = ?, scorer_version = ? WHERE run_id = ?", [SCORER, SCORER_VERSION, run_id]
-    )
+    cursor.execute("UPDATE runs SET scorer = ?, scorer_version = ? WHERE run_id = ?", [SCORER, SCORER_VERSION, run_id])
 
 
 def rescore(store: Store, report: Report = silent) -> int:

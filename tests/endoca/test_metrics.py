@@ -48,14 +48,11 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 unit_rows = st.lists(
-    st.tuples(st.integers(1, 3), st.booleans(), st.integers(0, 3), st.integers(0, 4)).filter(
-        lambda u: u[2] <= u[0]
-    ),
+    st.tuples(st.integers(1, 3), st.booleans(), st.integers(0, 3), st.integers(0, 4)).filter(lambda u: u[2] <= u[0]),
     max_size=25,
 ).map(
     lambda units: [
-        (f"u{at}", f"image {image}", m, right, parts, 0, 0, 0, 0)
-        for at, (m, right, parts, image) in enumerate(units)
+        (f"u{at}", f"image {image}", m, right, parts, 0, 0, 0, 0) for at, (m, right, parts, image) in enumerate(units)
     ]
 )
 

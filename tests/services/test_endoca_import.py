@@ -18,7 +18,7 @@ from backend.services.ingest.report import ImportReport
 from backend.services.opening import open_store
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
-from tests.services.endoca_files import N_ATOMIC, N_COMPLEX, manifest_lines, prediction_lines, write_jsonl
+from tests.services.endoca_files import N_ATOMIC, N_COMPLEX, Line, manifest_lines, prediction_lines, write_jsonl
 
 N_PROBES = N_COMPLEX + N_ATOMIC
 
@@ -443,7 +443,8 @@ def test_numbers_in_tables_with_gaps_are_the_numbers_they_were(store: Store, man
 
 def test_a_prediction_that_is_not_a_number_is_no_answer(store: Store, manifest: Path, tmp_path: Path) -> None:
     bring(store, manifest)
-    lines = ['{"probe_id": "11::complex", "model_id": "V", "prediction": NaN}', *prediction_lines("V")[1:]]
+    lines: list[Line | str | bytes] = [*prediction_lines("V")[1:]]
+    lines.append('{"probe_id": "11::complex", "model_id": "V", "prediction": NaN}')
     [run] = bring(store, write_jsonl(tmp_path / "p.jsonl", lines)).runs
     assert (run.n_answers, run.n_missing) == (N_PROBES - 1, 1)
 

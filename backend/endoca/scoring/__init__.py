@@ -9,6 +9,7 @@ __all__ = ["SCORER", "SCORER_VERSION", "AnswerScore", "Atom", "AtomScore", "Rule
 
 from collections.abc import Sequence
 
+from backend.endoca.scoring.comparison import compared
 from backend.endoca.scoring.free_text import normalised_reference
 from backend.endoca.scoring.reader import read_answer
 from backend.endoca.scoring.records import AnswerScore, Atom, AtomScore, Rule
@@ -16,7 +17,7 @@ from backend.endoca.vocabulary import BY_NAME, QuestionType, canonical_reference
 
 SCORER = "parallax-endoca"
 """Name of this scorer, stored with every score."""
-SCORER_VERSION = "1"
+SCORER_VERSION = "2"
 """Raised whenever a rule changes a verdict."""
 
 
@@ -43,6 +44,12 @@ def _expected(name: str, reference: str) -> str:
     return canonical_reference(name, reference)
 
 
+def _nothing(name: str) -> str:
+    """Return the value of a label class that names nothing."""
+    known = BY_NAME.get(name)
+    return known.nothing if known is not None and known.type is QuestionType.MULTI_LABEL else "none"
+
+
 def score_answer(question: str, atoms: Sequence[Atom], answer: str) -> AnswerScore:
     """Score one answer.
 
@@ -60,7 +67,7 @@ def score_answer(question: str, atoms: Sequence[Atom], answer: str) -> AnswerSco
     scores = []
     for atom, name, reading in zip(atoms, classes, readings, strict=True):
         expected = _expected(name, atom.reference)
-        scores.append(
-            AtomScore(expected, reading.parsed, expected in reading.values, str(reading.rule), reading.reason)
-        )
+        right = expected in reading.values
+        reason = compared(reading, expected, _nothing(name))
+        scores.append(AtomScore(expected, reading.parsed, right, str(reading.rule), reason))
     return AnswerScore(bool(scores) and all(score.correct for score in scores), tuple(scores))

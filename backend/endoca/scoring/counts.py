@@ -156,6 +156,8 @@ def read_count(question_class: str, mentions: Sequence[Mention]) -> Reading:
     else:
         return unread(Rule.VAGUE_COUNT, f"says that there are {many} but not how many")
     if total is None:
-        return unread(Rule.CONTRADICTION if numbered else Rule.VAGUE_COUNT, f"gives no single number of {many}")
+        if numbered:
+            return unread(Rule.CONTRADICTION, f"gives different numbers of {many}")
+        return unread(Rule.VAGUE_COUNT, f"names {many} but not how many")
     rule = Rule.EXCEPTION if any(m.also for m in numbered) else Rule.COUNT_NOUN
     return value_of(str(total), rule, f"counts {total} {one if total == 1 else many}")

@@ -71,14 +71,16 @@ def _yes_or_no(text: str, read: Statements) -> Reading:
     if not stated:
         denied = any(word.kind in _DENYING for word in words_of(text))
         return (
-            value_of("no", Rule.FREE_TEXT, "denies it")
+            value_of("no", Rule.FREE_TEXT, "denies what was asked")
             if denied
             else unread(Rule.UNANSWERED, "says neither yes nor no")
         )
     if len(stated) > 1 or len({m.negated for m in mentions if m.topic == mentions[0].topic}) > 1:
         return unread(Rule.CONTRADICTION, "says both yes and no")
     yes = stated.pop()
-    return value_of("yes" if yes else "no", Rule.FREE_TEXT, "affirms it" if yes else "denies it")
+    return value_of(
+        "yes" if yes else "no", Rule.FREE_TEXT, "affirms what was asked" if yes else "denies what was asked"
+    )
 
 
 def _number(text: str, read: Statements) -> Reading:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from backend.endoca.scoring.lexicon import Topic
 from backend.endoca.scoring.mentions import Mention
-from backend.endoca.scoring.reading import Reading, unread, value_of
+from backend.endoca.scoring.reading import Reading, listed, unread, value_of
 from backend.endoca.scoring.records import Rule
 from backend.endoca.vocabulary import BY_NAME
 
@@ -24,9 +24,9 @@ _TOPICS = {
 }
 
 
-def _label_set(labels: set[str], what: str) -> Reading:
-    joined = ";".join(sorted(label.lstrip("?") for label in labels))
-    return value_of(joined, Rule.LABEL_SET, f"names {joined.replace(';', ', ')}")
+def _label_set(labels: set[str], what: str = "") -> Reading:
+    names = sorted(label.lstrip("?") for label in labels)
+    return value_of(";".join(names), Rule.LABEL_SET, f"names {what}{listed(names)}")
 
 
 def read_labels(question_class: str, mentions: Sequence[Mention]) -> Reading:
@@ -58,7 +58,7 @@ def read_labels(question_class: str, mentions: Sequence[Mention]) -> Reading:
     if labels and general_denied and question_class != "polyp_type":
         return unread(Rule.CONTRADICTION, f"says that there are no {many} and names one")
     if labels:
-        return _label_set(labels, one)
+        return _label_set(labels)
     if general_denied:
         if any(not m.hedged and not m.subjects for m in general_stated) and not all(m.other for m in general_stated):
             return unread(Rule.CONTRADICTION, f"says that there are {many} and that there are none")
@@ -96,7 +96,9 @@ def read_colors(question_class: str, mentions: Sequence[Mention]) -> Reading:
     if any(m.alternative for m in found):
         return unread(Rule.ALTERNATIVES, 'names colours joined by "or"')
     if found:
-        return _label_set({m.label for m in found}, "colour")
+        return _label_set(
+            {m.label for m in found}, "the colour " if len({m.label for m in found}) == 1 else "the colours "
+        )
     thing = "landmark" if of_landmark else "abnormality"
     denied = [
         m

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from backend.endoca.scoring.lexicon import ALL_CELLS, Topic
 from backend.endoca.scoring.mentions import Mention, denied_in_part
-from backend.endoca.scoring.reading import Reading, unread, value_of
+from backend.endoca.scoring.reading import Reading, listed, unread, value_of
 from backend.endoca.scoring.records import Rule
 from backend.endoca.vocabulary import CELLS
 
@@ -92,8 +92,8 @@ def read_location(question_class: str, mentions: Sequence[Mention], *, only_loca
     if found and denied:
         return unread(Rule.CONTRADICTION, f"says that there is no {thing} and gives its place")
     if found:
-        joined = ";".join(sorted(_cells(found)))
-        return value_of(joined, Rule.LABEL_SET, f"places the {thing} in {joined.replace(';', ', ')}")
+        named = sorted(_cells(found))
+        return value_of(";".join(named), Rule.LABEL_SET, f"places the {thing} in {listed(named)}")
     if denied:
         if stated and question_class != "abnormality_location":
             return unread(Rule.CONTRADICTION, f"says that there is no {thing} and that there is one")

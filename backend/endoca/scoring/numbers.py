@@ -150,7 +150,7 @@ def see_vague(walk: Walk, i: int) -> int:
 
 def see_both(walk: Walk, i: int) -> int:
     """Read "both polyps", and "two findings, both polyps", as two polyps; "both polyps and text" counts nothing."""
-    walk.segment_both = True
+    walk.segment_both = not walk.segment_denied  # "not both" answers neither part
     if walk.last_number == 2:
         walk.part_number, walk.part_ready = 2, True
     elif _plural_alone(walk, i + 1):
@@ -167,7 +167,7 @@ def _plural_alone(walk: Walk, i: int) -> bool:
 
 
 def see_all(walk: Walk, i: int) -> int:
-    walk.segment_all = True
+    walk.segment_all = not walk.segment_denied
     return i + 1
 
 

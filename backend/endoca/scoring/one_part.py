@@ -162,7 +162,7 @@ def _with_polar(reading: Reading, polar: bool, part: Part, name: str, read: Stat
     if read.undecided or (read.hedged and not any(m.topic for m in read.mentions)):
         return unread(Rule.HEDGE, f'says "{word}" only with a hedge')
     if not polar and reading.rule is Rule.NOT_NAMED:
-        return unread(Rule.CONTRADICTION, 'says "no" and then speaks of one')
+        return unread(Rule.CONTRADICTION, 'says "no" and then speaks of what was asked for')
     if meaning:
         return Reading(meaning, Rule.BARE_ANSWER, f'answers "{word}"')
     if BY_NAME[name].type is QuestionType.COUNT:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from backend.endoca.scoring.lexicon import Topic
 from backend.endoca.scoring.mentions import Mention
-from backend.endoca.scoring.reading import Reading, unread, value_of
+from backend.endoca.scoring.reading import Reading, listed, unread, value_of
 from backend.endoca.scoring.records import Rule
 from backend.endoca.scoring.sizes import UNREADABLE, bare_size_bins
 
@@ -29,7 +29,7 @@ def read_polyp_size(mentions: Sequence[Mention], text: str) -> Reading:
         return unread(Rule.NOT_NAMED, "gives a size that fits no single bin")
     if bins:
         joined = ";".join(sorted(bins))
-        return value_of(joined, Rule.LABEL_SET, f"gives the size {joined.replace(';', ', ')}")
+        return value_of(joined, Rule.LABEL_SET, f"gives the size {listed(sorted(bins))}")
     polyps = [m for m in mentions if m.topic == Topic.POLYP and not m.other]
     if any(m.negated and not m.excepted and not m.hedged for m in polyps):
         if any(not m.negated and not m.hedged for m in polyps):

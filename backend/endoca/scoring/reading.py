@@ -1,7 +1,8 @@
 """One value read from an answer, or the reason why none could be read."""
 
-__all__ = ["Reading", "unread", "value_of"]
+__all__ = ["Reading", "listed", "unread", "value_of"]
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from backend.endoca.scoring.records import Rule
@@ -22,6 +23,12 @@ class Reading(NamedTuple):
     def parsed(self) -> str | None:
         """The value for people: admissible ones joined with " or ", None where there is none."""
         return " or ".join(sorted(self.values)) if self.values else None
+
+
+def listed(labels: Iterable[str]) -> str:
+    """Join labels for a sentence: "a, b and c"."""
+    *first, last = labels
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def unread(rule: Rule, reason: str) -> Reading:

@@ -19,6 +19,16 @@ from backend.endoca.scoring.records import Rule
 _YES, _NO, _NA = "yes", "no", "not_applicable"
 _SPOKEN = frozenset({Topic.REMOVED, Topic.REMAINS, Topic.INCOMPLETE, Topic.NOT_APPLICABLE})
 
+_SAID = {
+    frozenset({_YES}): "says that all polyps were removed",
+    frozenset({_NO}): "says that not all polyps were removed",
+    frozenset({_NA}): "says that there is nothing to remove",
+    frozenset({_YES, _NA}): "says that no polyps are left",
+    frozenset({_NO, _NA}): "says that no polyps were removed",
+    frozenset({_YES, _NO}): "says that removal is relevant, but not whether it was complete",
+}
+"""The reason for each set of values."""
+
 
 def _admitted(mention: Mention, clause: Sequence[Mention]) -> frozenset[str] | None:
     """Return the values one statement about removal admits; None where it says nothing by itself."""
@@ -87,8 +97,7 @@ def read_removal_status(mentions: Sequence[Mention]) -> Reading:
             values = frozenset({_NO})
         if not values:
             return unread(Rule.CONTRADICTION, "says two things about the removal that exclude each other")
-        shown = " or ".join(sorted(values)).replace("_", " ")
-        return Reading(values, Rule.REMOVAL, f"what it says of polyps and their removal fits {shown}")
+        return Reading(values, Rule.REMOVAL, _SAID[values])
     firm = [m for m in polyps if not m.negated and not m.hedged]
     if denied and not firm:
         return Reading(frozenset({_NA}), Rule.REMOVAL, "states that there are no polyps")
@@ -97,7 +106,7 @@ def read_removal_status(mentions: Sequence[Mention]) -> Reading:
     if firm:
         return Reading(frozenset({_NO}), Rule.REMOVAL, "shows a polyp and says nothing of its removal")
     if mentions and all(m.topic == Topic.ALL and not m.negated for m in mentions):
-        return Reading(frozenset({_YES}), Rule.REMOVAL, "calls it complete")
+        return Reading(frozenset({_YES}), Rule.REMOVAL, "calls the removal complete")
     if polyps:
         return unread(Rule.HEDGE, "speaks of polyps only with a hedge")
     return unread(Rule.UNANSWERED, "says nothing about polyps or their removal")

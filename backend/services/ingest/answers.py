@@ -55,11 +55,11 @@ def put_answers(
     table = _answer_table(run_id, answers)
     n_replaced = n_unchanged = 0
     changed_units: list[str] | None = None
+    regrouped = False
     if is_new:
         put_run(cursor, key, vlm_group, source)
     else:
-        if vlm_group is not None:
-            cursor.execute("UPDATE runs SET vlm_group = ? WHERE run_id = ?", [vlm_group, run_id])
+        regrouped = _regroup(cursor, run_id, vlm_group)
         cursor.register("incoming_answers", table)
         same = "o.run_id = n.run_id AND o.probe_id = n.probe_id"
         kinds = cursor.execute(
@@ -97,7 +97,17 @@ def put_answers(
         n_failed=counts.get(AnswerStatus.FAILED, 0),
         n_empty=counts.get(AnswerStatus.EMPTY, 0),
         n_unparsed=counts.get(AnswerStatus.UNPARSED, 0),
+        regrouped=regrouped,
     )
+
+
+def _regroup(cursor: "duckdb.DuckDBPyConnection", run_id: str, vlm_group: str | None) -> bool:
+    """Give a stored run another group where one is named; return whether that is news."""
+    [(before,)] = cursor.execute("SELECT vlm_group FROM runs WHERE run_id = ?", [run_id]).fetchall()
+    if vlm_group is None or vlm_group == before:
+        return False
+    cursor.execute("UPDATE runs SET vlm_group = ? WHERE run_id = ?", [vlm_group, run_id])
+    return True
 
 
 def _answer_table(run_id: str, answers: Sequence[Answer]) -> "pa.Table":

@@ -1,6 +1,6 @@
-"""The log of imports: one row for each import that changed the store, with its report."""
+"""The log of imports: one row for everything that changed what the store holds, with its report."""
 
-__all__ = ["LoggedImport", "logged_imports", "write_log"]
+__all__ = ["LoggedImport", "logged_imports", "write_log", "write_note"]
 
 import json
 from datetime import datetime
@@ -23,8 +23,16 @@ class LoggedImport(NamedTuple):
 
 def write_log(cursor: "duckdb.DuckDBPyConnection", report: ImportReport) -> None:
     """Log an import, inside its own transaction; one that changed nothing leaves no row."""
-    if not report.changed:
-        return
+    if report.changed:
+        _write(cursor, report)
+
+
+def write_note(cursor: "duckdb.DuckDBPyConnection", kind: str, source: str, sentence: str) -> None:
+    """Log a change that a sentence says whole, inside its own transaction."""
+    _write(cursor, ImportReport(kind, source, notes=[sentence]))
+
+
+def _write(cursor: "duckdb.DuckDBPyConnection", report: ImportReport) -> None:
     cursor.execute(
         "INSERT INTO imports (kind, source, report) VALUES (?, ?, ?)",
         [report.kind, report.source, json.dumps(report.as_json(), ensure_ascii=False)],

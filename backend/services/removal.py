@@ -1,0 +1,71 @@
+"""Taking a run or a whole suite out of the store, when somebody asks for it by name.
+
+The rest stays as it is: another run of the same VLM, another suite on the same images. Images
+that no unit names any more go with the suite; their files are never touched.
+"""
+
+__all__ = ["remove_run", "remove_suite"]
+
+from typing import TYPE_CHECKING
+
+from backend.errors import AppError
+from backend.services.ingest.log import write_note
+from backend.store.store import Store
+
+if TYPE_CHECKING:
+    import duckdb
+
+_OF_RUN = ("answers", "scores", "outcomes", "runs")
+"""Tables whose rows belong to a run, by ``run_id``."""
+
+
+def remove_run(store: Store, run_id: str) -> str:
+    """Remove a run with its answers and all its scores.
+
+    Returns:
+        What was removed, as a sentence.
+
+    Raises:
+        AppError: There is no such run.
+    """
+    found = store.rows("SELECT vlm, suite FROM runs WHERE run_id = ?", [run_id])
+    if not found:
+        raise AppError(f"There is no run {run_id} in this store.", "List them: python -m backend metrics endoca")
+    [(vlm, suite)] = found
+    with store.write() as cursor:
+        n_answers = _count(cursor, "answers", "run_id", run_id)
+        for table in _OF_RUN:
+            cursor.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
+        said = f"Removed the run of {vlm} on {suite} with {n_answers:,} answers."
+        write_note(cursor, "removal", run_id, said)
+    return said
+
+
+def remove_suite(store: Store, suite: str) -> str:
+    """Remove a suite with its units, and every run over it.
+
+    Returns:
+        What was removed, as a sentence.
+
+    Raises:
+        AppError: There is no such suite.
+    """
+    known = [row[0] for row in store.rows("SELECT suite FROM suites ORDER BY suite")]
+    if suite not in known:
+        raise AppError(f"There is no suite {suite} in this store.", f"Known: {', '.join(known) or 'none'}.")
+    with store.write() as cursor:
+        n_units, n_runs = _count(cursor, "units", "suite", suite), _count(cursor, "runs", "suite", suite)
+        for table in _OF_RUN[:-1]:
+            cursor.execute(f"DELETE FROM {table} WHERE run_id IN (SELECT run_id FROM runs WHERE suite = ?)", [suite])
+        for table in ("runs", "probes", "units", "suites"):
+            cursor.execute(f"DELETE FROM {table} WHERE suite = ?", [suite])
+        cursor.execute("DELETE FROM images WHERE image_id NOT IN (SELECT image_id FROM units)")
+        runs = f"{n_runs:,} run{'' if n_runs == 1 else 's'}"
+        said = f"Removed suite {suite} with {n_units:,} units and {runs} over it."
+        write_note(cursor, "removal", suite, said)
+    return said
+
+
+def _count(cursor: "duckdb.DuckDBPyConnection", table: str, column: str, value: str) -> int:
+    [(n,)] = cursor.execute(f"SELECT count(*) FROM {table} WHERE {column} = ?", [value]).fetchall()
+    return int(n)

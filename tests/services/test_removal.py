@@ -1,0 +1,53 @@
+"""What is removed is gone, and nothing else is."""
+
+from pathlib import Path
+
+import pytest
+
+from backend.errors import AppError
+from backend.services.ingest.endoca import import_endoca
+from backend.services.ingest.files import SourceFile
+from backend.services.ingest.log import logged_imports
+from backend.services.opening import open_store
+from backend.services.removal import remove_run, remove_suite
+from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
+
+TABLES = ("suites", "images", "units", "probes", "runs", "answers", "scores", "outcomes")
+
+
+def test_a_removed_run_leaves_the_other_run_and_the_suite_as_they_were(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.duckdb") as store:
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "small.jsonl", manifest_lines()))])
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "a.jsonl", prediction_lines("A")))])
+        before = {table: sorted(store.rows(f"SELECT * FROM {table}"), key=repr) for table in TABLES}
+        [run] = import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "b.jsonl", prediction_lines("B")))]).runs
+        assert remove_run(store, run.run_id) == "Removed the run of B on small with 9 answers."
+        assert {table: sorted(store.rows(f"SELECT * FROM {table}"), key=repr) for table in TABLES} == before
+        assert logged_imports(store)[0].report.kind == "removal"
+
+
+def test_a_removed_suite_takes_its_runs_and_its_images_with_it(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.duckdb") as store:
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "small.jsonl", manifest_lines()))])
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "a.jsonl", prediction_lines("A")))])
+        assert remove_suite(store, "small") == "Removed suite small with 3 units and 1 run over it."
+        assert {table: store.value(f"SELECT count(*) FROM {table}") for table in TABLES} == dict.fromkeys(TABLES, 0)
+
+
+def test_images_that_another_suite_names_stay(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.duckdb") as store:
+        file = SourceFile.at(write_jsonl(tmp_path / "small.jsonl", manifest_lines()))
+        import_endoca(store, [file])
+        import_endoca(store, [file], suite="twin")
+        remove_suite(store, "twin")
+        assert store.value("SELECT count(*) FROM images") == 2
+
+
+def test_what_is_not_there_is_said_with_what_is(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.duckdb") as store:
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "small.jsonl", manifest_lines()))])
+        with pytest.raises(AppError) as caught:
+            remove_suite(store, "smal")
+        assert caught.value.hint == "Known: small."
+        with pytest.raises(AppError, match="no run nobody"):
+            remove_run(store, "nobody")
