@@ -22,8 +22,12 @@ KINDS = {
     "images": "Images",
     "blind": "Blind baseline",
     "rescore": "Scoring anew",
+    "removal": "Removal",
 }
 """Kind of an import → in words."""
+
+SAID_BY_NOTES = ("rescore", "removal")
+"""Kinds whose notes say all there is to say."""
 
 NO_IMAGE_FOUND = "nothing changed: no file there is named like an image of the store"
 
@@ -45,6 +49,8 @@ def plural(count: int, noun: str) -> str:
 
 def summary(report: ImportReport) -> str:
     """Return what an import brought, in one line; names of suites and VLMs are as in the file."""
+    if report.kind in SAID_BY_NOTES:
+        return " ".join(report.notes)
     parts: list[str] = []
     for suite in report.suites:
         if suite.n_new:
@@ -73,7 +79,7 @@ def show_report(report: ImportReport, *, key: str) -> None:
         report: What the import did.
         key: Unique on the page.
     """
-    if report.kind != "rescore":
+    if report.kind not in SAID_BY_NOTES:
         _paragraph(_as_sentence(summary(report)))
     if report.suites:
         _table([

@@ -3,6 +3,8 @@
 __all__ = ["show_import_log", "show_printed", "show_runs", "show_suites"]
 
 import json
+from collections.abc import Callable
+from functools import partial
 from html import escape
 
 import pandas as pd
@@ -11,6 +13,7 @@ import streamlit as st
 from backend.domain.records import Origin
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
 from backend.services.ingest.log import logged_imports
+from backend.services.removal import remove_run, remove_suite
 from backend.services.store_contents import printed_sources
 from backend.store import queries
 from backend.store.filters import UnitFilter
@@ -20,6 +23,12 @@ from pages.ui.links import CASE, ENDOCA
 
 SYSTEMS = {"endoca": "EndoCA", "surgcheck": "SurgCheck", "verimap": "VeriMap"}
 """System, as the store names it → as its paper does."""
+
+REMOVALS = {
+    "run": "The run goes with its answers and all its scores.",
+    "suite": "The suite goes with its units, and with every run over it.",
+}
+"""What else goes."""
 
 SHOWN_ROWS = 12
 """Longer tables scroll."""
@@ -41,14 +50,14 @@ def show_suites(store: Store) -> None:
             "since": suites["created_at"],
         }
     )
-    chosen = _choose(rows, key="suites")
+    chosen = _choose(rows, key=f"suites_{store.data_version}")
     if chosen is None:
         st.caption("Choose a row to open its cases.")
         return
     suite = suites.iloc[chosen]
     if isinstance(suite["report"], str):
         _show_building(json.loads(suite["report"]))
-    _show_ways(UnitFilter(suite=suite["suite"]), "suite")
+    _show_ways(UnitFilter(suite=suite["suite"]), "suite", partial(remove_suite, store, suite["suite"]))
 
 
 def show_runs(store: Store) -> None:
@@ -79,12 +88,12 @@ def show_runs(store: Store) -> None:
             "scorer": runs["scorer"] + " " + runs["scorer_version"],
         }
     )
-    chosen = _choose(rows, key="runs")
+    chosen = _choose(rows, key=f"runs_{store.data_version}")
     if chosen is None:
         st.caption("Choose a row to open its cases.")
         return
     run = runs.iloc[chosen]
-    _show_ways(UnitFilter(suite=run["suite"], runs=(run["run_id"],)), "run")
+    _show_ways(UnitFilter(suite=run["suite"], runs=(run["run_id"],)), "run", partial(remove_run, store, run["run_id"]))
 
 
 def show_printed(store: Store) -> None:
@@ -115,7 +124,7 @@ def show_import_log(store: Store) -> None:
             "when": [entry.at for entry in log],
             "what": [KINDS.get(entry.report.kind, entry.report.kind) for entry in log],
             "files": [entry.report.source for entry in log],
-            "what went in": [summary(entry.report) for entry in log],
+            "what changed": [summary(entry.report) for entry in log],
             "bad lines": [len(entry.report.bad_lines) for entry in log],
         }
     )
@@ -128,7 +137,11 @@ def show_import_log(store: Store) -> None:
 
 
 def _choose(rows: pd.DataFrame, *, key: str) -> int | None:
-    """Draw a table and return the place of the chosen row, if any."""
+    """Draw a table and return the place of the chosen row, if any.
+
+    The key of a table from which rows can be removed holds the store's data version: a choice
+    must not pass on to the row that takes the place of a removed one.
+    """
     times = {name: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm") for name in ("since", "when")}
     numbers = number_columns(*(name for name in rows.columns if pd.api.types.is_integer_dtype(rows[name])))
     event = st.dataframe(
@@ -147,10 +160,15 @@ def _system_words(system: str) -> str:
     return SYSTEMS.get(system, system)
 
 
-def _show_ways(chosen: UnitFilter, noun: str) -> None:
-    with st.container(horizontal=True):
+def _show_ways(chosen: UnitFilter, noun: str, remove: Callable[[], str]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(CASE, label=f"Open the cases of this {noun}", query_params=chosen.to_query())
         st.page_link(ENDOCA, label=f"Open this {noun} in Paired answers", query_params=chosen.to_query())
+        with st.popover(f"Remove this {noun}"):
+            st.markdown(f"{REMOVALS[noun]} Import the file again to have it back.")
+            if st.button(f"Remove the {noun}", key=f"remove_{noun}"):
+                remove()
+                st.rerun()
 
 
 def _show_building(report: dict[str, object]) -> None:

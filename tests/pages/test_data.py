@@ -312,9 +312,9 @@ def test_runs_can_be_restricted_to_a_vlm(filled: Store) -> None:
 
 def test_the_log_keeps_each_import_with_its_report(filled: Store) -> None:
     app = data_page()
-    [entry] = table(app, "what went in").to_dict("records")
+    [entry] = table(app, "what changed").to_dict("records")
     assert entry["files"] == "endoca_small.jsonl, answers.jsonl"
-    assert entry["what went in"] == "3 new units in suite small; 18 new answers of 2 VLMs"
+    assert entry["what changed"] == "3 new units in suite small; 18 new answers of 2 VLMs"
     app.session_state["imports_table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     app.run()
     assert list(table(app, "replaced")["empty"]) == [0, 9]
@@ -413,7 +413,7 @@ def test_progress_is_said_in_one_line() -> None:
 
 def run_report(**counts: int) -> RunReport:
     names = ("answers", "new", "replaced", "unchanged", "missing", "failed", "empty", "unparsed")
-    return RunReport("run", "My VLM", "core", **{f"n_{name}": counts.get(name, 0) for name in names})
+    return RunReport("run", "My VLM", "core", *(counts.get(name, 0) for name in names))
 
 
 @pytest.mark.parametrize(
@@ -451,3 +451,16 @@ def test_bad_lines_as_csv_hold_no_formula() -> None:
     assert bad_lines_csv(lines).decode().splitlines() == [
         "file,line,reason", "a.jsonl,1,not JSON", "'-x.csv,2,'=cmd()",
     ]  # fmt: skip
+
+
+def test_a_removed_run_is_gone_from_the_tables_and_said_in_the_log(filled: Store) -> None:
+    app = data_page()
+    chosen = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.session_state[f"runs_{filled.data_version}_table"] = chosen
+    app.run()
+    app.button(key="remove_run").click().run()
+    assert not app.exception
+    assert filled.rows("SELECT vlm FROM runs") == [("Silent VLM",)]
+    log = next(table.value for table in app.dataframe if "what changed" in table.value.columns)
+    assert log.iloc[0]["what changed"] == "Removed the run of Right VLM on small with 9 answers."
+    assert "remove_run" not in {button.key for button in app.button}
