@@ -37,6 +37,13 @@ THREE = Asked(
 )
 
 CASES: dict[str, list[tuple[Asked, str, str]]] = {
+    "numbers behind a comma that break the total down": [
+        (POLYPS, "Two polyps, one sessile.", "2"),
+        (POLYPS, "Two polyps, one sessile and one pedunculated.", "2"),
+        (POLYPS, "Three polyps, two of them flat, one raised.", "3"),
+        (POLYPS, "Two sessile polyps and one pedunculated polyp.", "3"),
+        (FINDINGS_POLYPS, "Two findings, one polyp.", "2 | 1"),
+    ],
     "a value behind a predicate and a colon": [
         (TEXT, "Text seen: no", "no"),
         (TEXT, "Text seen: yes", "yes"),

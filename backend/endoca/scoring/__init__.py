@@ -17,7 +17,7 @@ from backend.endoca.vocabulary import BY_NAME, QuestionType, canonical_reference
 
 SCORER = "parallax-endoca"
 """Name of this scorer, stored with every score."""
-SCORER_VERSION = "2"
+SCORER_VERSION = "1"
 """Raised whenever a rule changes a verdict."""
 
 

@@ -7,7 +7,7 @@ Y" only X. A list of cells or colours runs through its commas.
 __all__ = ["HANDLERS"]
 
 from backend.endoca.scoring.lexicon import Kind, Topic
-from backend.endoca.scoring.mentions import NO_COUNT
+from backend.endoca.scoring.mentions import NO_COUNT, NOUNS
 from backend.endoca.scoring.nouns import box_behind
 from backend.endoca.scoring.numbers import number_goes_on
 from backend.endoca.scoring.walk import CLAUSE_ENDS, STARTS_ANEW, Walk
@@ -110,7 +110,21 @@ def see_comma(walk: Walk, i: int) -> int:
             walk.end_segment()
         walk.hedge = False
         walk.and_open = walk.ahead(i + 1) is not Kind.WHICH
+        walk.itemised = walk.itemised or breakdown_follows(walk, i + 1)
     return i + 1
+
+
+def breakdown_follows(walk: Walk, i: int) -> bool:
+    """Whether numbers without a noun of their own break down the one before: "two polyps, one sessile"."""
+    last = walk.last_counted()
+    if last is None or not last.explicit or (last.number or 0) < 2 or walk.ahead(i) is not Kind.NUMBER:
+        return False
+    for word in walk.words[i:]:
+        if word.kind in CLAUSE_ENDS:
+            break
+        if word.kind is Kind.THING and word.topic in NOUNS:
+            return False
+    return True
 
 
 def list_ends_here(walk: Walk, i: int) -> bool:
