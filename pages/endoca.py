@@ -87,11 +87,15 @@ with left:
         f"Up to {READABLE} VLMs, five views",
         help="On every axis outside is better. Consistency is 1 − inconsistency. " + metric_help("inconsistency", rows),
     )
-    shown = pick_series(series, key="radar")
-    radar = series[series["series"].isin(shown) | (series["vlm_group"] == BLIND_GROUP)]
-    st.html(legend(endoca_series.records(radar)))
+    shown = pick_series(rows, key="radar")
+    drawn = {row["series"]: row for row in rows if row["series"] in shown or row["vlm_group"] == BLIND_GROUP}
+    st.html(legend(list(drawn.values())))
     radar_point = clickable_chart(
-        drawn_once("radar", (questions, shown, theme.name), lambda: figures.score_radar(radar, theme)),
+        drawn_once(
+            "radar",
+            (questions, shown, theme.name),
+            lambda: figures.score_radar(series[series["series"].isin(drawn)], theme),
+        ),
         key="radar_chart",
         alt="Radar of accuracies and consistency",
     )
@@ -109,7 +113,7 @@ with right:
     st.caption("Hollow marks and dotted lines: printed in the paper. Filled marks and solid lines: runs in this store.")
     if questions.splits or questions.complexities or questions.classes:
         st.caption("Printed figures describe the whole suite, so they are left out while a part of it is chosen.")
-finding = endoca_series.blind_finding(series)
+finding = endoca_series.blind_finding(rows)
 if finding is not None:
     st.html(f'<p style="border-left:3px dashed #8C8C8C;padding-left:.8em">{escape(blind_sentence(finding))}</p>')
 
@@ -117,7 +121,7 @@ left, right = st.columns([6, 5], gap="medium")
 level_point = bar_point = None
 with left:
     st.subheader("As the number of parts grows", help=metric_help("all_atomic_accuracy", rows))
-    wanted = tuple(row["run_id"] for row in answered if row["series"] in shown or row["vlm_group"] == BLIND_GROUP)
+    wanted = tuple(row["run_id"] for row in drawn.values() if row["run_id"] is not None)
     if wanted:
         levels = kept(endoca_series.complexity_table, questions, wanted)
         level_point = clickable_chart(

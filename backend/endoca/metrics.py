@@ -232,24 +232,27 @@ def image_sums(units: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return rows.groupby(keys, dropna=False, observed=True)[list(IMAGE_SUMS)].sum().reset_index()
 
 
-def metrics_from_image_sums(sums: pd.DataFrame, by: Sequence[str], *, intervals: bool = True) -> pd.DataFrame:
-    """Return the table of all metrics from what each image adds.
+def metrics_from_image_sums(
+    sums: pd.DataFrame, by: Sequence[str], *, intervals: bool = True, metrics: Sequence[str] = tuple(METRICS)
+) -> pd.DataFrame:
+    """Return the table of metrics from what each image adds.
 
     Args:
         sums: `by`, image_id and `IMAGE_SUMS`; rows of one group and image are added up.
         by: Columns that make a row of the table; empty for one row over everything.
         intervals: False saves the resampling; all bounds are None then.
+        metrics: Keys of `METRICS`; all where not said.
 
     Returns:
         `by`, n_units, n_atomic, n_missing, n_failed, n_empty, n_unparsed, n_images, then for
-        each key M of `METRICS`: M, M_low, M_high, M_k, M_n, M_interval, as in `ratio_table`.
+        each key M of ``metrics``: M, M_low, M_high, M_k, M_n, M_interval, as in `ratio_table`.
     """
     sums = sums.assign(
         n_inconsistent=sums["n_complex_correct"] - sums["n_joint_correct"],
         n_probes=sums["n_units"] + sums["n_atomic"],
     )
     counts = ["n_units", "n_atomic", "n_missing", "n_failed", "n_empty", "n_unparsed"]
-    return ratio_table(sums, by, list(METRICS.values()), counts=counts, intervals=intervals)
+    return ratio_table(sums, by, [METRICS[key] for key in metrics], counts=counts, intervals=intervals)
 
 
 def metric_table(units: pd.DataFrame, by: Sequence[str], intervals: bool = True) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The figures of paired answers: radar, rank slope, complexity, outcome bars, class table.
+"""The figures of paired answers: radar, rank slope, complexity, outcome bars.
 
 Tables of `services.endoca_series` in, plotly figures out. Every point carries in
 ``customdata`` what lies behind it: the key of its series, then what the point stands for. Text of
@@ -7,7 +7,6 @@ a data set is escaped, and enters as hover text, never as a template.
 
 __all__ = [
     "RADAR_AXES",
-    "class_heat",
     "complexity_facets",
     "outcome_bars",
     "rank_slope",
@@ -15,6 +14,7 @@ __all__ = [
 ]
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -30,13 +30,15 @@ from backend.figures.style import (
     Theme,
     base_layout,
     mark_of,
-    scale_color,
     text_on,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
-    from pandas.io.formats.style import Styler
+
+Row = Mapping[str, Any]
+Trace = dict[str, Any]
+"""A trace as plotly's JSON: a figure made of these at once is checked once, trace by trace several times."""
 
 RADAR_AXES = {
     "complex_accuracy": "Complex",
@@ -62,48 +64,49 @@ def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
         theme: Light or dark.
     """
     axes = [key for key in RADAR_AXES if key in series and series[key].notna().any()] or list(RADAR_AXES)
-    figure = go.Figure()
+    traces: list[Trace] = []
     for row in _records(series):
         mark = _mark(row, theme)
         closed = [*axes, axes[0]]
-        figure.add_scatterpolar(
-            r=[row.get(key) for key in closed],
-            theta=[RADAR_AXES[key] for key in closed],
-            mode="lines+markers",
-            line={"color": mark.color, "width": 1.5 if _is_blind(row) else 2, "dash": mark.dash},
-            marker={"symbol": mark.symbol, "size": 9, "color": mark.color, "line": {"width": 1.5, "color": mark.color}},
-            customdata=[[row["series"], key] for key in closed],
-            hovertext=[hover_text(row, key, RADAR_AXES[key]) for key in closed],
-            hoverinfo="text",
-            connectgaps=False,
-            cliponaxis=False,
-            name=escape(str(row["label"])),
+        traces.append(
+            {
+                "type": "scatterpolar",
+                "r": [row.get(key) for key in closed],
+                "theta": [RADAR_AXES[key] for key in closed],
+                "mode": "lines+markers",
+                "line": {"color": mark.color, "width": 1.5 if _is_blind(row) else 2, "dash": mark.dash},
+                "marker": _marker(mark),
+                "customdata": [[row["series"], key] for key in closed],
+                "hovertext": [hover_text(row, key, RADAR_AXES[key]) for key in closed],
+                "hoverinfo": "text",
+                "connectgaps": False,
+                "cliponaxis": False,
+                "name": escape(str(row["label"])),
+            }
         )
     line = {"gridcolor": theme.grid, "linecolor": theme.grid}
-    figure.update_layout(
-        base_layout(
-            theme,
-            dragmode="zoom",
-            height=350,
-            margin={"l": 82, "r": 82, "t": 26, "b": 22},
-            polar={
-                "bgcolor": "rgba(0,0,0,0)",
-                "gridshape": "linear",
-                "angularaxis": {"direction": "clockwise", "rotation": 90, "tickfont": {"size": 14}, **line},
-                "radialaxis": {
-                    "range": [0, 1.06],
-                    "tickvals": _TICKS,
-                    "ticktext": _TICK_TEXT,
-                    "tickfont": {"size": 11, "color": theme.quiet},
-                    "angle": 90,
-                    "tickangle": 90,
-                    "showline": False,
-                    **line,
-                },
+    layout = base_layout(
+        theme,
+        dragmode="zoom",
+        height=350,
+        margin={"l": 82, "r": 82, "t": 26, "b": 22},
+        polar={
+            "bgcolor": "rgba(0,0,0,0)",
+            "gridshape": "linear",
+            "angularaxis": {"direction": "clockwise", "rotation": 90, "tickfont": {"size": 14}, **line},
+            "radialaxis": {
+                "range": [0, 1.06],
+                "tickvals": _TICKS,
+                "ticktext": _TICK_TEXT,
+                "tickfont": {"size": 11, "color": theme.quiet},
+                "angle": 90,
+                "tickangle": 90,
+                "showline": False,
+                **line,
             },
-        )
+        },
     )
-    return figure
+    return go.Figure(traces, layout)
 
 
 def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
@@ -119,45 +122,46 @@ def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     sides = ("complex_accuracy", "joint_accuracy")
     places = {key: ranked[key].astype(float).rank(ascending=False, method="first") for key in sides}
     ranks = {key: ranked[key].astype(float).rank(ascending=False, method="min").astype(int) for key in sides}
-    figure = go.Figure()
+    traces: list[Trace] = []
     for at, row in zip(ranked.index, _records(ranked), strict=True):
         mark = _mark(row, theme)
         label = escape(str(row["label"]))
         words = [f"{label}  <b>{_short(row[key])}</b>  " for key in sides[:1]]
         words += [f"  <b>{_short(row[sides[1]])}</b>  {label}"]
-        figure.add_scatter(
-            x=[0, 1],
-            y=[places[key][at] for key in sides],
-            mode="lines+markers+text",
-            line={"color": mark.color, "width": 1.75, "dash": mark.dash},
-            marker={"symbol": mark.symbol, "size": 9, "color": mark.color, "line": {"width": 1.5, "color": mark.color}},
-            text=words,
-            textposition=["middle left", "middle right"],
-            textfont={"size": 12, "color": theme.quiet if _is_blind(row) else theme.text},
-            customdata=[[row["series"], key] for key in sides],
-            hovertext=[
-                f"{hover_text(row, key, name)}<br>rank {ranks[key][at]} of {len(ranked)}"
-                for key, name in zip(sides, ("Complex accuracy", "Joint accuracy"), strict=True)
-            ],
-            hoverinfo="text",
-            cliponaxis=False,
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [0, 1],
+                "y": [places[key][at] for key in sides],
+                "mode": "lines+markers+text",
+                "line": {"color": mark.color, "width": 1.75, "dash": mark.dash},
+                "marker": _marker(mark),
+                "text": words,
+                "textposition": ["middle left", "middle right"],
+                "textfont": {"size": 12, "color": theme.quiet if _is_blind(row) else theme.text},
+                "customdata": [[row["series"], key] for key in sides],
+                "hovertext": [
+                    f"{hover_text(row, key, name)}<br>rank {ranks[key][at]} of {len(ranked)}"
+                    for key, name in zip(sides, ("Complex accuracy", "Joint accuracy"), strict=True)
+                ],
+                "hoverinfo": "text",
+                "cliponaxis": False,
+            }
         )
     font = {"size": 12, "color": theme.quiet}
     head = {"showarrow": False, "yref": "paper", "y": 1, "yanchor": "bottom", "font": font}
-    figure.update_layout(
-        base_layout(
-            theme,
-            height=max(240, 58 + 21 * len(ranked)),
-            margin={"l": 4, "r": 4, "t": 30, "b": 4},
-            xaxis={"range": [-1.35, 2.35], "visible": False, "fixedrange": True},
-            yaxis={"range": [len(ranked) + 0.6, 0.4], "visible": False, "fixedrange": True},
-            annotations=[
-                {**head, "x": 0, "xanchor": "right", "text": "Complex accuracy, %"},
-                {**head, "x": 1, "xanchor": "left", "text": "Joint accuracy, %"},
-            ],
-        )
+    layout = base_layout(
+        theme,
+        height=max(240, 58 + 21 * len(ranked)),
+        margin={"l": 4, "r": 4, "t": 30, "b": 4},
+        xaxis={"range": [-1.35, 2.35], "visible": False, "fixedrange": True},
+        yaxis={"range": [len(ranked) + 0.6, 0.4], "visible": False, "fixedrange": True},
+        annotations=[
+            {**head, "x": 0, "xanchor": "right", "text": "Complex accuracy, %"},
+            {**head, "x": 1, "xanchor": "left", "text": "Joint accuracy, %"},
+        ],
     )
-    return figure
+    return go.Figure(traces, layout)
 
 
 def complexity_facets(complexity: "pd.DataFrame", theme: Theme = LIGHT, *, columns: int = 3) -> go.Figure:
@@ -172,50 +176,55 @@ def complexity_facets(complexity: "pd.DataFrame", theme: Theme = LIGHT, *, colum
         theme: Light or dark.
         columns: Panels side by side.
     """
-    blind = complexity[complexity["vlm_group"] == BLIND_GROUP]
-    shown = complexity[complexity["vlm_group"] != BLIND_GROUP]
-    if shown.empty:
-        shown = blind
-    order = list(dict.fromkeys(shown["series"]))
-    levels = sorted(int(level) for level in complexity["complexity"].unique())
-    columns = min(columns, max(1, len(order)))
-    n_rows = max(1, -(-len(order) // columns))
-    labels = dict(zip(shown["series"], shown["label"], strict=True))
-    titles = [escape(str(labels[key])) for key in order]
-    figure = make_subplots(
-        rows=n_rows, cols=columns, shared_yaxes=True, shared_xaxes=True, subplot_titles=titles or None,
-        horizontal_spacing=0.035, vertical_spacing=0.16 if n_rows > 1 else 0.0,
-    )  # fmt: skip
-    for number, key in enumerate(order):
-        cell = {"row": number // columns + 1, "col": number % columns + 1}
-        rows = _records(shown[shown["series"] == key].sort_values("complexity"))
-        mark = _mark(rows[0], theme)
-        if not blind.empty and not _is_blind(rows[0]):
-            base = _records(blind.sort_values("complexity"))
-            figure.add_scatter(**_level_trace(base, "complex_accuracy", _mark(base[0], theme), width=1.25), **cell)
-        for row in rows:
-            over = (row["complex_accuracy"] or 0) > (row["all_atomic_accuracy"] or 0)
-            if over and not _is_blind(row):
-                figure.add_scatter(
-                    x=[row["complexity"]] * 2,
-                    y=[row["all_atomic_accuracy"], row["complex_accuracy"]],
-                    mode="lines",
-                    line={"color": theme.contradiction, "width": 7},
-                    opacity=0.55,
-                    hoverinfo="skip",
-                    **cell,
-                )
+    panels: dict[str, list[Row]] = {}
+    for row in sorted(_records(complexity), key=lambda row: int(row["complexity"])):
+        panels.setdefault(row["series"], []).append(row)
+    blind = next((rows for rows in panels.values() if _is_blind(rows[0])), [])
+    vlms = [key for key in dict.fromkeys(complexity["series"]) if not _is_blind(panels[key][0])]
+    shown = [panels[key] for key in vlms] or list(panels.values())
+    columns = min(columns, max(1, len(shown)))
+    n_rows = max(1, -(-len(shown) // columns))
+
+    traces: list[Trace] = []
+    for number, rows in enumerate(shown):
+        drawn: list[Trace] = []
+        if blind and not _is_blind(rows[0]):
+            drawn.append(_level_trace(blind, "complex_accuracy", _mark(blind[0], theme), width=1.25))
+        drawn += [_overhang(row, theme) for row in rows if _has_overhang(row)]
         parts = Mark(theme.text, "line-ew-open", "dot")
-        figure.add_scatter(**_level_trace(rows, "all_atomic_accuracy", parts, width=1.25), **cell)
-        figure.add_scatter(**_level_trace(rows, "complex_accuracy", mark, width=2, bounds=True), **cell)
+        drawn.append(_level_trace(rows, "all_atomic_accuracy", parts, width=1.25))
+        drawn.append(_level_trace(rows, "complex_accuracy", _mark(rows[0], theme), width=2, bounds=True))
+        place = "" if number == 0 else str(number + 1)
+        traces += [{**trace, "xaxis": f"x{place}", "yaxis": f"y{place}"} for trace in drawn]
+
+    levels = sorted({int(level) for level in complexity["complexity"]})
     tick_font = {"size": 11, "color": theme.quiet}
     axis = {"gridcolor": theme.grid, "zeroline": False, "tickfont": tick_font, "fixedrange": True}
-    figure.update_xaxes(tickvals=levels, range=[min(levels, default=1) - 0.35, max(levels, default=1) + 0.35], **axis)
-    figure.update_xaxes(showgrid=False)
-    figure.update_yaxes(range=[-0.04, 1.08], tickvals=_TICKS, ticktext=_TICK_TEXT, **axis)
-    figure.update_annotations(font={"size": 13, "color": theme.text})
-    figure.update_layout(base_layout(theme, height=60 + 170 * n_rows, margin={"l": 34, "r": 8, "t": 30, "b": 26}))
-    return figure
+    ends = [min(levels, default=1) - 0.35, max(levels, default=1) + 0.35]
+    axes = {
+        "x": {**axis, "tickvals": levels, "range": ends, "showgrid": False},
+        "y": {**axis, "tickvals": _TICKS, "ticktext": _TICK_TEXT, "range": [-0.04, 1.08]},
+    }
+    titles = [{"text": escape(str(rows[0]["label"])), "font": {"size": 13, "color": theme.text}} for rows in shown]
+    grid, heads = _grid(n_rows, columns)
+    layout = base_layout(
+        theme,
+        height=60 + 170 * n_rows,
+        margin={"l": 34, "r": 8, "t": 30, "b": 26},
+        annotations=[{**head, **title} for head, title in zip(heads, titles, strict=False)],
+        **{name: {**cell, **axes[name[0]]} for name, cell in grid.items()},
+    )
+    return go.Figure(traces, layout)
+
+
+@lru_cache
+def _grid(n_rows: int, columns: int) -> tuple[dict[str, Any], list[Any]]:
+    """Return plotly's axes of a grid of panels that share their ranges, and where their titles stand; read only."""
+    layout = make_subplots(
+        rows=n_rows, cols=columns, shared_yaxes=True, shared_xaxes=True, subplot_titles=["title"] * (n_rows * columns),
+        horizontal_spacing=0.035, vertical_spacing=0.16 if n_rows > 1 else 0.0,
+    ).layout.to_plotly_json()  # fmt: skip
+    return {name: layout[name] for name in layout if name[1:5] == "axis"}, layout["annotations"]
 
 
 def outcome_bars(outcomes: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
@@ -226,85 +235,61 @@ def outcome_bars(outcomes: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
             words), n_units, n_total (the run's units). Runs are drawn by their share of supported units.
         theme: Light or dark.
     """
-    supported = outcomes[outcomes["outcome"] == "supported"].set_index("series")
-    share = (supported["n_units"] / supported["n_total"]).to_dict()
-    order = sorted(dict.fromkeys(outcomes["series"]), key=lambda key: share.get(key, 0.0))
-    labels = {row["series"]: escape(str(row["label"])) for row in _records(outcomes)}
-    figure = go.Figure()
+    every = _records(outcomes)
+    share = {row["series"]: row["n_units"] / row["n_total"] for row in every if row["outcome"] == "supported"}
+    order = sorted(dict.fromkeys(row["series"] for row in every), key=lambda key: share.get(key, 0.0))
+    labels = {row["series"]: escape(str(row["label"])) for row in every}
+    traces: list[Trace] = []
     for outcome in (*OUTCOME_COLORS, "not_answered"):
-        rows = _records(outcomes[outcomes["outcome"] == outcome])
+        rows = [row for row in every if row["outcome"] == outcome]
         if not rows:
             continue
         pair = OUTCOME_COLORS.get(outcome)
         color = None if pair is None else pair[theme is not LIGHT]
         shares = [row["n_units"] / row["n_total"] for row in rows]
-        figure.add_bar(
-            orientation="h",
-            y=[row["series"] for row in rows],
-            x=shares,
-            marker={
-                "color": color or "rgba(0,0,0,0)",
-                "line": {"width": 1, "color": theme.quiet if color is None else theme.ground},
-            },
-            text=[f"{100 * value:.0f}" if value >= 0.05 else "" for value in shares],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"size": 12, "color": theme.text if color is None else text_on(color)},
-            customdata=[[row["series"], outcome] for row in rows],
-            hovertext=[
-                f"<b>{labels[row['series']]}</b><br>{escape(str(row['plain']))}<br>"
-                f"{percent(value)}, {row['n_units']:,}/{row['n_total']:,} units"
-                for row, value in zip(rows, shares, strict=True)
-            ],
-            hoverinfo="text",
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "y": [row["series"] for row in rows],
+                "x": shares,
+                "marker": {
+                    "color": color or "rgba(0,0,0,0)",
+                    "line": {"width": 1, "color": theme.quiet if color is None else theme.ground},
+                },
+                "text": [f"{100 * value:.0f}" if value >= 0.05 else "" for value in shares],
+                "textposition": "inside",
+                "insidetextanchor": "middle",
+                "textangle": 0,
+                "textfont": {"size": 12, "color": theme.text if color is None else text_on(color)},
+                "customdata": [[row["series"], outcome] for row in rows],
+                "hovertext": [
+                    f"<b>{labels[row['series']]}</b><br>{escape(str(row['plain']))}<br>"
+                    f"{percent(value)}, {row['n_units']:,}/{row['n_total']:,} units"
+                    for row, value in zip(rows, shares, strict=True)
+                ],
+                "hoverinfo": "text",
+            }
         )
-    figure.update_layout(
-        base_layout(
-            theme,
-            barmode="stack",
-            bargap=0.28,
-            height=max(150, 50 + 32 * len(order)),
-            margin={"l": 8, "r": 24, "t": 4, "b": 26},
-            xaxis={
-                "range": [0, 1], "tickvals": _TICKS, "ticktext": _TICK_TEXT, "showgrid": False, "zeroline": False,
-                "tickfont": {"size": 11, "color": theme.quiet}, "fixedrange": True,
-            },
-            yaxis={
-                "categoryorder": "array", "categoryarray": order, "tickvals": order,
-                "ticktext": [labels[key] + "  " for key in order], "fixedrange": True, "automargin": True,
-            },
-        )
+    layout = base_layout(
+        theme,
+        barmode="stack",
+        bargap=0.28,
+        height=max(150, 50 + 32 * len(order)),
+        margin={"l": 8, "r": 24, "t": 4, "b": 26},
+        xaxis={
+            "range": [0, 1], "tickvals": _TICKS, "ticktext": _TICK_TEXT, "showgrid": False, "zeroline": False,
+            "tickfont": {"size": 11, "color": theme.quiet}, "fixedrange": True,
+        },
+        yaxis={
+            "categoryorder": "array", "categoryarray": order, "tickvals": order,
+            "ticktext": [labels[key] + "  " for key in order], "fixedrange": True, "automargin": True,
+        },
     )  # fmt: skip
-    return figure
+    return go.Figure(traces, layout)
 
 
-def class_heat(
-    table: "pd.DataFrame", columns: Sequence[str], texts: Mapping[tuple[int, str], str] | None = None
-) -> "Styler":
-    """Return a table of shares whose cells are coloured, dark for 0 and light for 1.
-
-    Args:
-        table: One row a question class; the columns to colour hold fractions or None.
-        columns: Which these are.
-        texts: What a cell reads, by (row number, column), where it is more than the percentage; no braces.
-
-    Returns:
-        Percent with one decimal, "N/A" uncoloured; the text's contrast is AA on every colour.
-    """
-    numbers = table.reset_index(drop=True).astype(dict.fromkeys(columns, float))
-    numbers[list(columns)] *= 100
-    styler = numbers.style.map(_heat, subset=list(columns))
-    styler = styler.format("{:.1f}", subset=list(columns), na_rep=NOT_AVAILABLE)
-    words: dict[int, dict[Any, Any]] = {}
-    for (at, key), text in (texts or {}).items():
-        words.setdefault(at, {})[key] = text
-    for at, of_row in words.items():
-        styler = styler.format(of_row, subset=([at], list(of_row)))
-    return styler
-
-
-def hover_text(row: Mapping[str, Any], key: str, name: str) -> str:
+def hover_text(row: Row, key: str, name: str) -> str:
     """Return what a point says: its series, metric, value, interval and counts, and how to go on."""
     value = row.get(key)
     text = f"<b>{escape(str(row['label']))}</b><br>{escape(name)} {percent(value)}"
@@ -320,17 +305,34 @@ def hover_text(row: Mapping[str, Any], key: str, name: str) -> str:
     return text
 
 
-def _level_trace(
-    rows: Sequence[Mapping[str, Any]], key: str, mark: Mark, *, width: float, bounds: bool = False
-) -> dict[str, Any]:
-    """Return one line over complexity as the arguments of a scatter trace."""
+def _has_overhang(row: Row) -> bool:
+    """Return whether more complex answers are right than have every part right."""
+    return not _is_blind(row) and (row["complex_accuracy"] or 0) > (row["all_atomic_accuracy"] or 0)
+
+
+def _overhang(row: Row, theme: Theme) -> Trace:
+    """Return the line from every part right up to the complex answer right, in the colour of contradiction."""
+    return {
+        "type": "scatter",
+        "x": [row["complexity"]] * 2,
+        "y": [row["all_atomic_accuracy"], row["complex_accuracy"]],
+        "mode": "lines",
+        "line": {"color": theme.contradiction, "width": 7},
+        "opacity": 0.55,
+        "hoverinfo": "skip",
+    }
+
+
+def _level_trace(rows: Sequence[Row], key: str, mark: Mark, *, width: float, bounds: bool = False) -> Trace:
+    """Return one line over complexity."""
     names = {"complex_accuracy": "Complex accuracy", "all_atomic_accuracy": "All-atomic accuracy"}
-    trace: dict[str, Any] = {
+    trace: Trace = {
+        "type": "scatter",
         "x": [row["complexity"] for row in rows],
         "y": [row[key] for row in rows],
         "mode": "lines+markers",
         "line": {"color": mark.color, "width": width, "dash": mark.dash},
-        "marker": {"symbol": mark.symbol, "size": 9, "color": mark.color, "line": {"width": 1.5, "color": mark.color}},
+        "marker": _marker(mark),
         "customdata": [[row["series"], key, int(row["complexity"])] for row in rows],
         "hovertext": [f"{hover_text(row, key, names[key])}<br>complexity {row['complexity']}" for row in rows],
         "hoverinfo": "text",
@@ -348,23 +350,21 @@ def _level_trace(
     return trace
 
 
-def _heat(percentage: Any) -> str:
-    """Return the colours of one cell of percentages."""
-    if percentage != percentage:
-        return ""
-    ground = scale_color(percentage / 100)
-    return f"background-color: {ground}; color: {text_on(ground)}"
-
-
 def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+    names = [str(name) for name in table.columns]
+    rows = zip(*(table[name].tolist() for name in table.columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _mark(row: Mapping[str, Any], theme: Theme) -> Mark:
+def _marker(mark: Mark) -> dict[str, Any]:
+    return {"symbol": mark.symbol, "size": 9, "color": mark.color, "line": {"width": 1.5, "color": mark.color}}
+
+
+def _mark(row: Row, theme: Theme) -> Mark:
     return mark_of(int(row["place"]), row["vlm_group"], row["origin"], theme)
 
 
-def _is_blind(row: Mapping[str, Any]) -> bool:
+def _is_blind(row: Row) -> bool:
     return bool(row["vlm_group"] == BLIND_GROUP)
 
 

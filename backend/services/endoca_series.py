@@ -5,6 +5,7 @@ one table with their origin, so that every figure and table of a page tells them
 """
 
 __all__ = [
+    "BLIND",
     "BlindFinding",
     "Choices",
     "PrintedShift",
@@ -24,6 +25,8 @@ __all__ = [
     "vlm_places",
 ]
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
 
 BLIND = "blind"
 """Group of the baseline that answers without looking."""
+
+LEVEL_METRICS = ("complex_accuracy", "all_atomic_accuracy")
+"""What is shown by complexity."""
 
 _ABOUT = ["series", "run_id", "suite", "label", "vlm", "vlm_group", "origin", "place", "source"]
 
@@ -124,21 +130,21 @@ def series_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     printed = _printed(store, questions)
     if printed.empty:
         return series
-    columns = list(dict.fromkeys([*series.columns, *printed.columns]))
-    both = [table.reindex(columns=columns).astype(object) for table in (series, printed)]
-    return _none_for_missing(pd.concat(both, ignore_index=True)).astype({"place": int})
+    both = pd.concat([series.astype(object), printed.astype(object)], ignore_index=True)
+    return _none_for_missing(both).astype({"place": int})
 
 
 def complexity_table(store: Store, chosen: UnitFilter, run_ids: tuple[str, ...]) -> "pd.DataFrame":
-    """Return the scores of some runs by complexity.
+    """Return complex and all-atomic accuracy of some runs by complexity.
 
     Returns:
-        One row a run and complexity: the run's columns as in `series_table`, complexity, and the
-        columns of `metrics_from_image_sums`.
+        One row a run and complexity: the run's columns as in `series_table`, complexity, and of
+        `metrics_from_image_sums` the counts and the columns of these two metrics.
     """
     by = ["run_id", "complexity"]
     sums = queries.image_sums(store, replace(of_questions(chosen), runs=run_ids), by)
-    return _about_runs(store).merge(metrics_from_image_sums(sums, by), on="run_id")
+    scores = metrics_from_image_sums(sums, by, metrics=LEVEL_METRICS)
+    return _about_runs(store).merge(scores, on="run_id")
 
 
 def group_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
@@ -168,9 +174,9 @@ def group_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
 class BlindFinding(NamedTuple):
     """The blind baseline beside the best VLM, by joint accuracy."""
 
-    baseline: dict[str, Any]
+    baseline: Mapping[str, Any]
     """The baseline's row of `series_table`."""
-    best: dict[str, Any] | None
+    best: Mapping[str, Any] | None
     """The row of the best VLM among runs and printed rows; None where there is none."""
 
     @property
@@ -179,9 +185,9 @@ class BlindFinding(NamedTuple):
         return self.best is not None and bool(self.baseline["joint_accuracy"] > self.best["joint_accuracy"])
 
 
-def blind_finding(series: "pd.DataFrame") -> BlindFinding | None:
-    """Return how the blind baseline compares; None where the suite has no such run."""
-    known = [row for row in records(series) if row["joint_accuracy"] is not None]
+def blind_finding(series: Sequence[Mapping[str, Any]]) -> BlindFinding | None:
+    """Return how the blind baseline compares in rows of `series_table`; None where the suite has no such run."""
+    known = [row for row in series if row["joint_accuracy"] is not None]
     baselines = [row for row in known if row["vlm_group"] == BLIND]
     vlms = [row for row in known if row["vlm_group"] != BLIND]
     if not baselines:
@@ -271,24 +277,30 @@ def runs_of(store: Store, suite: str) -> list[dict[str, Any]]:
 
 
 def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Return the rows of a table as mappings by column name."""
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+    """Return the rows of a table as mappings by column name, with plain Python values."""
+    names = [str(name) for name in table.columns]
+    rows = zip(*(table[name].tolist() for name in table.columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _about_runs(store: Store) -> "pd.DataFrame":
     """Return one row an EndoCA run with what `series_table` says about it, the blind baseline's last."""
+    import pandas as pd
+
+    rows = store.rows(
+        "SELECT run_id, suite, vlm, vlm_group, setting, stage, prompt_version, origin, source FROM runs "
+        "WHERE system = $system ORDER BY coalesce(vlm_group, '') = $blind, suite, vlm, stage, run_id",
+        {"system": System.ENDOCA, "blind": BLIND},
+    )
+    names = ("run_id", "suite", "vlm", "vlm_group", "setting", "stage", "prompt_version", "origin", "source")
+    runs = [dict(zip(names, row, strict=True)) for row in rows]
+    alike = Counter((run["suite"], run_label(run)) for run in runs)
     places = vlm_places(store)
-    runs = queries.run_table(store)
-    runs = runs[runs["system"] == System.ENDOCA].copy()
-    runs["label"] = [run_label(run) for run in records(runs)]
-    alike = runs.duplicated(["suite", "label"], keep=False)
-    runs.loc[alike, "label"] = [
-        f"{run['label']} ({run['origin']}, prompt {run['prompt_version']})" for run in records(runs[alike])
-    ]
-    runs["series"] = runs["run_id"]
-    runs["place"] = [places.get(vlm, -1) for vlm in runs["vlm"]]
-    runs["is_blind"] = runs["vlm_group"] == BLIND
-    return _none_for_missing(runs.sort_values("is_blind", kind="stable")[_ABOUT])
+    for run in runs:
+        label = run_label(run)
+        told = f" ({run['origin']}, prompt {run['prompt_version']})" if alike[run["suite"], label] > 1 else ""
+        run |= {"series": run["run_id"], "label": label + told, "place": places.get(run["vlm"], -1)}
+    return pd.DataFrame(runs, columns=_ABOUT, dtype=object).astype({"place": int})
 
 
 def _printed(store: Store, questions: UnitFilter) -> "pd.DataFrame":
@@ -329,5 +341,4 @@ def _with_consistency(table: "pd.DataFrame") -> "pd.DataFrame":
 
 def _none_for_missing(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return the table with None for every missing value, never NaN."""
-    holed = [name for name in table.columns if table[name].isna().any()]
-    return table.assign(**{name: table[name].astype(object).where(table[name].notna(), None) for name in holed})
+    return table.astype(object).where(table.notna(), None)

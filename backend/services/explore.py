@@ -118,20 +118,20 @@ def printed_endoca(store: Store, suite: str) -> "pd.DataFrame":
         One row a VLM in the printed order: vlm, vlm_group, parameters (None where not printed), n,
         source, and a column a printed metric (fractions). Empty where nothing is printed for it.
     """
-    rows = store.read(
+    import pandas as pd
+
+    rows = store.rows(
         "SELECT vlm, vlm_group, parameters, n, source, metric, value FROM published "
         "WHERE system = 'endoca' AND suite = ? ORDER BY rowid",
         [suite],
     )
     keys = ["vlm", "vlm_group", "parameters", "n", "source"]
-    if rows.empty:
-        return rows[keys]
-    order = rows["vlm"].drop_duplicates()
-    wide = rows.pivot_table(index=keys, columns="metric", values="value", dropna=False, observed=True).reset_index()
-    wide = wide.dropna(subset=["complex_accuracy"]).set_index("vlm").loc[order].reset_index()
-    wide.columns.name = None
-    wide["parameters"] = wide["parameters"].astype(object).where(wide["parameters"].notna(), None)
-    return wide
+    printed: dict[str, dict[str, object]] = {}
+    for *about, metric, value in rows:
+        printed.setdefault(about[0], dict(zip(keys, about, strict=True)))[metric] = value
+    metrics = sorted({metric for *_, metric, _ in rows})
+    complete = [row for row in printed.values() if "complex_accuracy" in row]
+    return pd.DataFrame(complete, columns=[*keys, *metrics], dtype=object).astype(dict.fromkeys(metrics, float))
 
 
 class Comparison(NamedTuple):

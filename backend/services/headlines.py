@@ -12,6 +12,7 @@ from backend.domain.metric import Estimate
 from backend.domain.records import Origin, System
 from backend.domain.statistics.ratio_table import estimate_of
 from backend.endoca.metrics import METRICS
+from backend.services.endoca_series import BLIND, records
 from backend.services.explore import endoca_metrics, printed_endoca, run_label
 from backend.store import queries
 from backend.store.filters import UnitFilter
@@ -19,9 +20,6 @@ from backend.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-BLIND = "blind"
-"""Group of the baseline that sees no image; it is no VLM and has no headline."""
 
 
 class WidestGap(NamedTuple):
@@ -53,7 +51,7 @@ class Headlines(NamedTuple):
 
 
 def headlines(store: Store) -> Headlines:
-    """Return the headlines and the runs they are chosen from."""
+    """Return the headlines and the runs they are chosen from; the blind baseline is no VLM and has none."""
     runs = _runs(store)
     vlms = runs[(runs["vlm_group"].fillna("") != BLIND) & runs["gap"].notna()]
     printed_suites = store.rows("SELECT DISTINCT suite FROM published WHERE system = ?", [System.ENDOCA])
@@ -78,7 +76,7 @@ _SUMS = """
 
 def _runs(store: Store) -> "pd.DataFrame":
     runs = queries.run_table(store)
-    runs["label"] = [run_label(run) for run in _records(runs)]
+    runs["label"] = [run_label(run) for run in records(runs)]
     table = runs.merge(store.read(_SUMS), on="run_id", how="left")
     for key in ("complex_accuracy", "joint_accuracy"):
         table[key] = table[METRICS[key].numerator] / table[METRICS[key].denominator]
@@ -89,16 +87,11 @@ def _runs(store: Store) -> "pd.DataFrame":
 def _widest(table: "pd.DataFrame") -> dict[str, Any]:
     """Return the row whose complex and joint accuracy lie farthest apart."""
     gap = table["complex_accuracy"].astype(float) - table["joint_accuracy"].astype(float)
-    return _records(table[gap == gap.max()])[0]
-
-
-def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    names = [str(name) for name in table.columns]
-    return [dict(zip(names, row, strict=True)) for row in table.itertuples(index=False, name=None)]
+    return records(table[gap == gap.max()])[0]
 
 
 def _of_run(store: Store, run: dict[str, Any]) -> WidestGap:
-    [metrics] = _records(endoca_metrics(store, UnitFilter(runs=(run["run_id"],))))
+    [metrics] = records(endoca_metrics(store, UnitFilter(runs=(run["run_id"],))))
     group = run["vlm_group"]
     return WidestGap(
         suite=run["suite"],

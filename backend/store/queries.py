@@ -18,7 +18,9 @@ __all__ = [
     "unit_page",
 ]
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.endoca.vocabulary import QUESTION_CLASSES
@@ -29,18 +31,16 @@ from backend.store.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-_FROM = """
-    FROM outcomes o
+_OUTCOMES = """
+    outcomes o
     JOIN runs r ON r.run_id = o.run_id AND r.scorer = o.scorer AND r.scorer_version = o.scorer_version
-    JOIN units u ON u.unit_id = o.unit_id
 """
 
-_LISTED_FROM = """
-    FROM units u
-    LEFT JOIN (outcomes o JOIN runs r ON r.run_id = o.run_id AND r.scorer = o.scorer
-        AND r.scorer_version = o.scorer_version) ON o.unit_id = u.unit_id
+_ATOMIC = """
+    scores s
+    JOIN runs r ON r.run_id = s.run_id AND r.scorer = s.scorer AND r.scorer_version = s.scorer_version
+        AND s.role = 'atomic'
 """
-"""For lists of units: those no VLM has answered yet are there too, until a run is asked for."""
 
 _ORDER = "suite, try_cast(source_id AS BIGINT), source_id"
 """The order of cases: a suite's samples by their own id, numbers as numbers."""
@@ -64,6 +64,7 @@ _UNIT_GROUPS = {
     "question_type": _TYPE.format(column="c.question_class"),
 }
 """Columns a table of metrics can be broken down by."""
+
 
 def run_table(store: Store) -> "pd.DataFrame":
     """Return all runs.
@@ -100,7 +101,7 @@ def suite_table(store: Store) -> "pd.DataFrame":
 
 
 def image_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataFrame":
-    """Return what each image adds to each group of units.
+    """Return what each image adds to each group of units; text columns are categories.
 
     Args:
         store: The store.
@@ -114,7 +115,6 @@ def image_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataF
     Raises:
         AppError: An unknown column in ``by``.
     """
-    where, parameters = chosen.where()
     groups = _groups(by, _UNIT_GROUPS)
     classes = ""
     if {"question_class", "question_type"} & set(by):
@@ -124,10 +124,11 @@ def image_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataF
             "FROM (SELECT unnest(u.question_classes) AS question_class) c) k"
         )
         groups = {name: f"k.{name}" if name.startswith("question_") else sql for name, sql in groups.items()}
-    select = ", ".join(f"{sql} AS {name}" for name, sql in groups.items())
-    return store.read(
+    select = "".join(f"{sql} AS {name}, " for name, sql in groups.items())
+    source, where, parameters = _of_outcomes(chosen, select + classes)
+    return store.read_categories(
         f"""
-        SELECT {select}{', ' if select else ''}o.image_id,
+        SELECT {select}o.image_id,
             count(*) AS n_units,
             sum(o.n_atoms)::BIGINT AS n_atomic,
             count(*) FILTER (o.complex_correct) AS n_complex_correct,
@@ -139,7 +140,7 @@ def image_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataF
             sum(o.n_empty)::BIGINT AS n_empty,
             sum(o.n_unparsed)::BIGINT AS n_unparsed,
             0 AS n_selective, 0 AS n_selected, 0 AS n_selected_correct
-        {_FROM} {classes}
+        FROM {source} {classes}
         WHERE {where}
         GROUP BY ALL
         """,
@@ -148,7 +149,7 @@ def image_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataF
 
 
 def atom_sums(store: Store, chosen: UnitFilter, by: Sequence[str], *, by_image: bool = True) -> "pd.DataFrame":
-    """Return what each image adds to each group of atomic questions.
+    """Return what each image adds to each group of atomic questions; text columns are categories.
 
     Args:
         store: The store.
@@ -163,25 +164,23 @@ def atom_sums(store: Store, chosen: UnitFilter, by: Sequence[str], *, by_image: 
     Raises:
         AppError: An unknown column in ``by``.
     """
-    where, parameters = chosen.where()
     atom_groups = {
         **_UNIT_GROUPS,
+        "run_id": "s.run_id",
         "question_class": "s.question_class",
         "question_type": _TYPE.format(column="s.question_class"),
     }
     groups = _groups(by, atom_groups)
     select = "".join(f"{sql} AS {name}, " for name, sql in groups.items())
-    of_class = "AND list_contains($classes, s.question_class)" if chosen.classes else ""
-    return store.read(
+    source, where, parameters = _of_atomic_questions(chosen, select)
+    return store.read_categories(
         f"""
         SELECT {select}{"s.image_id" if by_image else "''"} AS image_id,
             count(*) AS n_atomic,
             count(*) FILTER (s.correct) AS n_atomic_correct,
             count(*) FILTER (s.status IN ('missing', 'failed', 'empty')) AS n_not_answered
-        {_FROM}
-        JOIN scores s ON s.run_id = o.run_id AND s.unit_id = o.unit_id AND s.role = 'atomic'
-            AND s.scorer = o.scorer AND s.scorer_version = o.scorer_version
-        WHERE {where} {of_class}
+        FROM {source}
+        WHERE {where}
         GROUP BY ALL
         """,
         parameters,
@@ -190,28 +189,28 @@ def atom_sums(store: Store, chosen: UnitFilter, by: Sequence[str], *, by_image: 
 
 def unit_outcomes(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     """Return the outcomes themselves: the columns of `backend.endoca.metrics.UNIT_COLUMNS`."""
-    where, parameters = chosen.where()
+    source, where, parameters = _of_outcomes(chosen)
     return store.read(
         "SELECT o.run_id, o.unit_id, o.image_id, o.complexity, o.complex_correct, o.n_atoms, o.n_atoms_correct, "
-        f"o.n_missing, o.n_failed, o.n_empty, o.n_unparsed {_FROM} WHERE {where}",
+        f"o.n_missing, o.n_failed, o.n_empty, o.n_unparsed FROM {source} WHERE {where}",
         parameters,
     )
 
 
 def outcome_counts(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     """Return run_id, outcome and n_units for the chosen units."""
-    where, parameters = chosen.where()
+    source, where, parameters = _of_outcomes(chosen)
     return store.read(
-        f"SELECT o.run_id, o.outcome, count(*) AS n_units {_FROM} WHERE {where} GROUP BY ALL ORDER BY ALL",
+        f"SELECT o.run_id, o.outcome, count(*) AS n_units FROM {source} WHERE {where} GROUP BY ALL ORDER BY ALL",
         parameters,
     )
 
 
 def run_groups(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     """Return run_id, origin and vlm_group ("not known" where it is not) of the runs with chosen units."""
-    where, parameters = chosen.where()
     groups = ", ".join(f"{_UNIT_GROUPS[name]} AS {name}" for name in ("run_id", "origin", "vlm_group"))
-    return store.read(f"SELECT DISTINCT {groups} {_FROM} WHERE {where} ORDER BY ALL", parameters)
+    source, where, parameters = _of_outcomes(chosen)
+    return store.read(f"SELECT DISTINCT {groups} FROM {source} WHERE {where} ORDER BY ALL", parameters)
 
 
 def unit_page(store: Store, chosen: UnitFilter, *, offset: int, limit: int) -> "pd.DataFrame":
@@ -222,31 +221,35 @@ def unit_page(store: Store, chosen: UnitFilter, *, offset: int, limit: int) -> "
         runs that answered it), n_right (of these, complex answer right), n_inconsistent (of these,
         right with a wrong part), question, reference, image_at_hand.
     """
-    where, parameters = chosen.where()
+    units, answers = _of_units(chosen), _of_outcomes(chosen)
     return store.read(
         f"""
-        WITH chosen AS (
-            SELECT u.unit_id, u.suite, u.source_id, u.image_id, u.split, u.complexity, u.question_classes,
-                   count(o.run_id) AS n_runs, count(*) FILTER (o.complex_correct) AS n_right,
+        WITH page AS (
+            SELECT * FROM units WHERE unit_id IN (SELECT u.unit_id FROM {units.tables} WHERE {units.where})
+            ORDER BY {_ORDER} LIMIT $limit OFFSET $offset
+        ), answered AS (
+            SELECT o.unit_id, count(*) AS n_runs, count(*) FILTER (o.complex_correct) AS n_right,
                    count(*) FILTER (o.outcome = 'inconsistent') AS n_inconsistent
-            {_LISTED_FROM} WHERE {where}
-            GROUP BY ALL
-        ), page AS (
-            SELECT * FROM chosen ORDER BY {_ORDER} LIMIT $limit OFFSET $offset
+            FROM {answers.tables} WHERE {answers.where} AND o.unit_id IN (SELECT unit_id FROM page)
+            GROUP BY o.unit_id
         )
-        SELECT page.*, p.question, p.reference, i.path IS NOT NULL AS image_at_hand
-        FROM page JOIN probes p ON p.unit_id = page.unit_id AND p.role = 'complex'
+        SELECT page.unit_id, page.suite, page.source_id, page.image_id, page.split, page.complexity,
+               page.question_classes, coalesce(n_runs, 0) AS n_runs, coalesce(n_right, 0) AS n_right,
+               coalesce(n_inconsistent, 0) AS n_inconsistent, p.question, p.reference,
+               i.path IS NOT NULL AS image_at_hand
+        FROM page LEFT JOIN answered ON answered.unit_id = page.unit_id
+        JOIN probes p ON p.unit_id = page.unit_id AND p.role = 'complex'
         LEFT JOIN images i ON i.image_id = page.image_id
         ORDER BY {_ORDER.replace("suite", "page.suite").replace("source_id", "page.source_id")}
         """,
-        {**parameters, "limit": limit, "offset": offset},
+        {**units.parameters, "limit": limit, "offset": offset},
     )
 
 
 def unit_count(store: Store, chosen: UnitFilter) -> int:
     """Return how many units are chosen; one that several runs answered counts once."""
-    where, parameters = chosen.where()
-    return int(store.value(f"SELECT count(DISTINCT u.unit_id) {_LISTED_FROM} WHERE {where}", parameters))
+    source, where, parameters = _of_units(chosen)
+    return int(store.value(f"SELECT count(DISTINCT u.unit_id) FROM {source} WHERE {where}", parameters))
 
 
 def unit_answers(store: Store, run_id: str, unit_ids: Sequence[str]) -> "pd.DataFrame":
@@ -282,13 +285,13 @@ class Neighbours(NamedTuple):
 
 def neighbours(store: Store, chosen: UnitFilter, unit_id: str) -> Neighbours:
     """Return the units before and after one in the chosen list, and the list's length."""
-    where, parameters = chosen.where()
+    source, where, parameters = _of_units(chosen)
     rows = store.rows(
         f"""
         WITH placed AS (
             SELECT unit_id, row_number() OVER w AS place, lag(unit_id) OVER w AS before,
                    lead(unit_id) OVER w AS after, count(*) OVER () AS total
-            FROM (SELECT DISTINCT u.unit_id, u.suite, u.source_id {_LISTED_FROM} WHERE {where})
+            FROM (SELECT DISTINCT u.unit_id, u.suite, u.source_id FROM {source} WHERE {where})
             WINDOW w AS (ORDER BY {_ORDER})
         )
         SELECT total, unit_id = $unit, place, before, after FROM placed
@@ -300,6 +303,56 @@ def neighbours(store: Store, chosen: UnitFilter, unit_id: str) -> Neighbours:
         return Neighbours(0, None, None, None)
     total, listed, place, before, after = rows[0]
     return Neighbours(total, place, before, after) if listed else Neighbours(total, None, None, None)
+
+
+class _Source(NamedTuple):
+    """Where a query reads: no table is joined that neither the filter nor the answer asks for."""
+
+    tables: str
+    where: str
+    parameters: dict[str, object]
+
+
+def _of_outcomes(chosen: UnitFilter, read: str = "") -> _Source:
+    """Return outcomes ``o`` with runs ``r``, and units ``u`` where the filter or ``read`` asks for them."""
+    where, parameters = _by_run_suite(chosen)
+    units = " JOIN units u ON u.unit_id = o.unit_id" if _names("u", where + read) else ""
+    return _Source(_OUTCOMES + units, where, parameters)
+
+
+def _of_atomic_questions(chosen: UnitFilter, read: str) -> _Source:
+    """Return scores ``s`` of atomic questions with runs ``r``, and outcomes and units where they are asked for."""
+    where, parameters = _by_run_suite(chosen)
+    if chosen.classes:
+        where = f"{where} AND list_contains($classes, s.question_class)"
+    tables = _ATOMIC
+    if _names("o", where + read):
+        tables += (
+            " JOIN outcomes o ON o.run_id = s.run_id AND o.unit_id = s.unit_id AND o.scorer = s.scorer"
+            " AND o.scorer_version = s.scorer_version"
+        )
+    if _names("u", where + read):
+        tables += " JOIN units u ON u.unit_id = s.unit_id"
+    return _Source(tables, where, parameters)
+
+
+def _of_units(chosen: UnitFilter) -> _Source:
+    """Return units ``u``, those no VLM has answered yet too, until a condition asks for a run or its outcome."""
+    where, parameters = chosen.where()
+    answers = f" LEFT JOIN ({_OUTCOMES}) ON o.unit_id = u.unit_id" if _names("[or]", where) else ""
+    return _Source("units u" + answers, where, parameters)
+
+
+def _by_run_suite(chosen: UnitFilter) -> tuple[str, dict[str, object]]:
+    """Return the conditions with the suite as the run's: a run answers units of its own suite."""
+    where, parameters = replace(chosen, suite="").where()
+    if not chosen.suite:
+        return where, parameters
+    return f"r.suite = $suite AND {where}", {**parameters, "suite": chosen.suite}
+
+
+def _names(table: str, sql: str) -> bool:
+    return re.search(rf"\b{table}\.", sql) is not None
 
 
 def _groups(by: Sequence[str], known: dict[str, str]) -> dict[str, str]:

@@ -97,6 +97,18 @@ class Store:
         with self._cursor() as cursor:
             return cursor.execute(sql, parameters).df()
 
+    def read_categories(self, sql: str, parameters: Parameters = ()) -> "pd.DataFrame":
+        """Run a query as `read`; text columns come as categories, at a fraction of the cost where values repeat."""
+        import pyarrow as pa
+
+        with self._cursor() as cursor:
+            table = cursor.sql(sql, params=parameters).to_arrow_table()
+        columns = [
+            column.dictionary_encode() if pa.types.is_string(column.type) else column for column in table.columns
+        ]
+        frame: pd.DataFrame = pa.table(columns, names=table.column_names).to_pandas()
+        return frame
+
     def rows(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Run a query in a cursor of its own and return plain tuples."""
         with self._cursor() as cursor:

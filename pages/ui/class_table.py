@@ -4,16 +4,21 @@ __all__ = ["show_classes"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from backend.figures.endoca import class_heat
+from backend.figures.class_heat import class_heat
 from backend.services.endoca_series import of_questions, records
 from backend.services.explore import atomic_by_class
 from backend.store.filters import UnitFilter
 from pages.ui.clicks import clickable_table
 from pages.ui.resources import drawn_once, kept
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
+
+Row = Mapping[str, Any]
 
 
 def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitFilter | None:
@@ -23,25 +28,13 @@ def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitF
         runs: The runs to show, as in `series_table`.
         chosen: The page's filter; conditions on answers are put aside.
     """
-    import pandas as pd
-
     wide = st.toggle("Show 95 % intervals", key="class_intervals", help="Whole images resampled")
     questions = of_questions(chosen)
     cells = {(row["question_class"], row["run_id"]): row for row in records(kept(atomic_by_class, questions, wide))}
     classes = sorted({name for name, _ in cells})
     keys = [run["run_id"] for run in runs]
-    counts = [max(row["n_atomic"] for (name, _), row in cells.items() if name == wanted) for wanted in classes]
-    table = pd.DataFrame({"class": [name.replace("_", " ") for name in classes], "n": counts})
-    for key in keys:
-        table[key] = [cells[name, key]["atomic_accuracy"] if (name, key) in cells else None for name in classes]
-    texts = {
-        (at, key): _text(cells[name, key])
-        for at, name in enumerate(classes)
-        for key in keys
-        if wide and (name, key) in cells
-    }
     clicked = clickable_table(
-        drawn_once("classes", (questions, wide), lambda: class_heat(table, keys, texts)),
+        drawn_once("classes", (questions, wide), lambda: _heat(classes, keys, cells, wide)),
         key="classes",
         column_config={
             "class": st.column_config.TextColumn("Question class", pinned=True, width=170),
@@ -58,7 +51,18 @@ def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitF
     return replace(questions, runs=(run_id,), groups=(), origins=(), classes=(name,), part_wrong=True)
 
 
-def _text(cell: Mapping[str, Any]) -> str:
+def _heat(classes: Sequence[str], keys: Sequence[str], cells: Mapping[tuple[str, str], Row], wide: bool) -> "Styler":
+    import pandas as pd
+
+    largest = {name: max(row["n_atomic"] for (of, _), row in cells.items() if of == name) for name in classes}
+    table: dict[str, list[Any]] = {"class": [name.replace("_", " ") for name in classes], "n": list(largest.values())}
+    for key in keys:
+        table[key] = [cells[name, key]["atomic_accuracy"] if (name, key) in cells else None for name in classes]
+    texts = {(classes.index(name), key): _text(cell) for (name, key), cell in cells.items() if key in keys}
+    return class_heat(pd.DataFrame(table), keys, texts if wide else None)
+
+
+def _text(cell: Row) -> str:
     value = f"{100 * cell['atomic_accuracy']:.1f}"
     low, high = cell["atomic_accuracy_low"], cell["atomic_accuracy_high"]
     return value if low is None else f"{value} ({100 * low:.1f}–{100 * high:.1f})"

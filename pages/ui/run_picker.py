@@ -2,14 +2,12 @@
 
 __all__ = ["READABLE", "pick_series"]
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from backend.figures.style import BLIND_GROUP
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 READABLE = 6
 """So many series can be told apart on a radar."""
@@ -17,18 +15,18 @@ READABLE = 6
 _SEPARATOR = "~"
 
 
-def pick_series(series: "pd.DataFrame", *, key: str) -> list[str]:
+def pick_series(rows: Sequence[Mapping[str, Any]], *, key: str) -> list[str]:
     """Draw the choice and return the keys of the chosen series, in the table's order.
 
     By default the best six by joint accuracy, runs before printed rows. The blind baseline is no
     VLM and is not offered. Keys in the link that the table does not hold are left out.
 
     Args:
-        series: `series_table`.
+        rows: The rows of `series_table`.
         key: Name of the link's parameter, and of the control.
     """
-    offered = series[series["vlm_group"] != BLIND_GROUP]
-    labels = dict(zip(offered["series"], offered["label"], strict=True))
+    offered = [row for row in rows if row["vlm_group"] != BLIND_GROUP]
+    labels = {row["series"]: row["label"] for row in offered}
     asked = [name for name in st.query_params.get(key, "").split(_SEPARATOR) if name in labels][:READABLE]
     chosen = asked or _best(offered)
     state = f"pick_{key}"
@@ -44,14 +42,15 @@ def pick_series(series: "pd.DataFrame", *, key: str) -> list[str]:
         label_visibility="collapsed",
         placeholder="The best six; choose others",
     )
-    return [name for name in offered["series"] if name in chosen]
+    return [name for name in labels if name in chosen]
 
 
-def _best(offered: "pd.DataFrame") -> list[str]:
-    ranked = offered.assign(
-        printed=offered["run_id"].isna(), score=offered["joint_accuracy"].astype(float).fillna(-1.0)
-    ).sort_values(["printed", "score"], ascending=[True, False], kind="stable")
-    return [str(name) for name in ranked["series"].head(READABLE)]
+def _best(offered: Sequence[Mapping[str, Any]]) -> list[str]:
+    def rank(row: Mapping[str, Any]) -> tuple[bool, float]:
+        score = row["joint_accuracy"]
+        return row["run_id"] is None, 1.0 if score is None else -score
+
+    return [row["series"] for row in sorted(offered, key=rank)[:READABLE]]
 
 
 def _write(key: str, state: str) -> None:

@@ -186,14 +186,28 @@ def _table(rows: Sequence[Row], keys: Sequence[str], about: dict[str, list[Any]]
     """Return a table whose numbers sort as numbers and read as value and interval."""
     import pandas as pd
 
-    values = {key: [None if row.get(key) is None else 100 * row[key] for row in rows] for key in keys}
-    frame = pd.DataFrame({**about, **{key: pd.Series(values[key], dtype="Float64") for key in keys}})
-    styler = frame.style
-    for at, row in enumerate(rows):
-        styler = styler.format({key: _score_text(row, key) for key in keys}, subset=([at], list(keys)))
+    scores = {key: pd.Series([_Score.of(row, key) for row in rows], dtype=object) for key in keys}
+    styler = pd.DataFrame({**about, **scores}).style.format(str, subset=list(keys), na_rep=NOT_AVAILABLE)
     if "inconsistency" in keys:
         styler = styler.map(lambda _: f"color: {theme.contradiction_text}", subset=["inconsistency"])
     return styler
+
+
+class _Score(float):
+    """A percentage that sorts as the number it is and reads as value and interval."""
+
+    text: str
+
+    @classmethod
+    def of(cls, row: Row, key: str) -> "_Score | None":
+        if row.get(key) is None:
+            return None
+        score = cls(100 * row[key])
+        score.text = _score_text(row, key)
+        return score
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def _score_text(row: Row, key: str) -> str:

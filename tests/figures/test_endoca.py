@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from backend.figures.endoca import class_heat, complexity_facets, outcome_bars, rank_slope, score_radar
-from backend.figures.style import DARK, LIGHT, Theme, scale_color
+from backend.figures.endoca import complexity_facets, outcome_bars, rank_slope, score_radar
+from backend.figures.style import DARK, LIGHT, Theme
 
 TRICKY = "<a href='http://example.com'>VLM</a>"
 METRICS = ("complex_accuracy", "atomic_accuracy", "all_atomic_accuracy", "joint_accuracy", "consistency")
@@ -171,16 +171,6 @@ def test_outcome_bars_fill_the_whole_and_leave_the_unanswered_hollow(theme: Them
     assert list(hollow.customdata[0]) == ["run.Good VLM", "not_answered"]
     assert figure.data[1].hovertext[0] == "<b>Good VLM</b><br>inconsistent<br>20.0 %, 2/10 units"
     assert list(figure.layout.yaxis.categoryarray)[-1] == "run.Good VLM", "the best supported run is on top"
-
-
-def test_a_heat_cell_is_coloured_by_its_share_and_na_is_not() -> None:
-    table = pd.DataFrame({"class": ["polyp count", "text presence"], "a": [0.5, None], "b": [1.0, 0.0]}).astype(object)
-    styler = class_heat(table, ["a", "b"], {(0, "b"): "100.0 (90.0–100.0)"})
-    html = styler.to_html()
-    assert f"background-color: {scale_color(0.5)}" in html
-    for words in (">50.0<", ">N/A<", ">100.0 (90.0–100.0)<", ">0.0<"):
-        assert words in html
-    assert html.count("background-color") == 3
 
 
 @pytest.mark.parametrize("draw", [score_radar, rank_slope])

@@ -161,11 +161,11 @@ def test_a_vlm_keeps_its_place_when_others_come(store: Store, tmp_path: Path) ->
 
 
 def test_the_blind_baseline_is_found_last_and_compared_by_joint_accuracy(store: Store, tmp_path: Path) -> None:
-    assert blind_finding(series_table(store, WHOLE)) is None
+    assert blind_finding(records(series_table(store, WHOLE))) is None
     add_blind(store, tmp_path)
     table = series_table(store, WHOLE)
     assert table["vlm"].iloc[-1] == "Usual answers" and table["place"].iloc[-1] == -1
-    finding = blind_finding(table)
+    finding = blind_finding(records(table))
     assert finding is not None and finding.best is not None
     assert finding.baseline["vlm"] == "Usual answers"
     assert finding.best["vlm"] == STEADY

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -162,6 +163,15 @@ def test_threads_that_read_at_once_get_their_own_rows(path: Path) -> None:
         for thread in threads:
             thread.join()
     assert wrong == []
+
+
+def test_text_read_as_categories_holds_the_same_values(path: Path) -> None:
+    sql = "SELECT * FROM (VALUES ('b', 1), ('a', 2), (NULL, 3), ('b', 4)) AS t(name, n) WHERE n <> $left_out"
+    with Store.create(path) as store:
+        plain, coded = store.read(sql, {"left_out": 2}), store.read_categories(sql, {"left_out": 2})
+    assert isinstance(coded["name"].dtype, pd.CategoricalDtype)
+    assert coded["n"].tolist() == [1, 3, 4]
+    pd.testing.assert_series_equal(coded["name"].astype(plain["name"].dtype), plain["name"])
 
 
 def test_sql_cannot_reach_other_files(path: Path) -> None:

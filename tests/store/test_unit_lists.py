@@ -1,13 +1,24 @@
-"""Lists of units count each unit once, and know what one run answered."""
+"""Lists of units count each unit once, know what one run answered, and agree with the sums over them."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from backend.endoca.metrics import metric_table, metrics_from_image_sums
 from backend.services.explore import atomic_by_class
 from backend.store.filters import UnitFilter
-from backend.store.queries import run_groups, unit_answers, unit_count, unit_page
+from backend.store.queries import (
+    atom_sums,
+    image_sums,
+    outcome_counts,
+    run_groups,
+    unit_answers,
+    unit_count,
+    unit_outcomes,
+    unit_page,
+)
 from backend.store.store import Store
 from tests.pages.paired_store import PARTED, SILENT, STEADY, SUITE, make_store
 
@@ -71,6 +82,38 @@ def test_runs_are_listed_with_origin_and_group(store: Store) -> None:
     assert set(groups["origin"]) == {"imported"}
     assert groups.loc[run_of(store, SILENT), "vlm_group"] == "medical_open"
     assert groups.loc[run_of(store, STEADY), "vlm_group"] == "not known"
+
+
+FILTERS = [
+    UnitFilter(),
+    UnitFilter(suite="elsewhere"),
+    UnitFilter(suite=SUITE, complexities=(2,)),
+    UnitFilter(suite=SUITE, splits=("train",)),
+    UnitFilter(suite=SUITE, origins=("imported",), outcomes=("inconsistent", "supported")),
+    UnitFilter(suite=SUITE, classes=("polyp_count",), part_wrong=True),
+    UnitFilter(suite=SUITE, text="polyps"),
+]
+
+
+@pytest.mark.parametrize("chosen", FILTERS, ids=UnitFilter.sentence)
+def test_a_filter_means_the_same_units_in_lists_and_in_sums(store: Store, chosen: UnitFilter) -> None:
+    outcomes = unit_outcomes(store, chosen)
+    pd.testing.assert_frame_equal(
+        metrics_from_image_sums(image_sums(store, chosen, ["run_id", "complexity"]), ["run_id"]),
+        metric_table(outcomes, ["run_id"]),
+        check_dtype=False,
+    )
+    assert outcome_counts(store, chosen)["n_units"].sum() == len(outcomes)
+    assert unit_page(store, chosen, offset=0, limit=10)["n_runs"].sum() == len(outcomes)
+
+
+@pytest.mark.parametrize("chosen", FILTERS, ids=UnitFilter.sentence)
+def test_a_filter_means_the_same_atomic_questions_as_units(store: Store, chosen: UnitFilter) -> None:
+    if not chosen.classes:
+        atoms = atom_sums(store, chosen, ["run_id", "complexity", "question_type"], by_image=False)
+        assert atoms["n_atomic"].sum() == unit_outcomes(store, chosen)["n_atoms"].sum()
+    else:
+        assert set(atom_sums(store, chosen, ["question_class"])["question_class"]) == set(chosen.classes)
 
 
 def test_classes_have_the_same_scores_with_and_without_intervals(store: Store) -> None:

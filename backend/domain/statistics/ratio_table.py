@@ -66,7 +66,7 @@ def ratio_table(
     totals = np.array([values[span].sum(axis=0) for span in spans], dtype=np.int64).reshape(-1, len(columns))
 
     groups = sums[list(by)].iloc[rows].reset_index(drop=True)
-    made: dict[str, Any] = {str(name): groups[name] for name in by}
+    made: dict[str, Any] = {name: _plain(groups[name]) for name in by}
     made.update({name: totals[:, columns.index(name)] for name in counts})
     made[cluster_count] = np.array([span.stop - span.start for span in spans], dtype=np.int64)
 
@@ -115,16 +115,16 @@ def _sums_by_cell(
     cell = np.zeros(len(sums), dtype=np.int64)
     n_clusters = 1
     for name in (*by, cluster):
-        codes, found = pd.factorize(sums[name], sort=True, use_na_sentinel=False)
-        n_clusters = max(1, len(found))
-        cell = cell * n_clusters + codes
+        places, found = _places(sums[name])
+        n_clusters = max(1, found)
+        cell = cell * n_clusters + places
     cells, place = np.unique(cell, return_inverse=True)
-    weights = (sums[name].to_numpy(dtype=np.float64) for name in columns)
-    added = [np.bincount(place, weights=weight, minlength=len(cells)) for weight in weights]
-    values = np.column_stack(added) if added else np.empty((len(cells), 0))
+    values = np.empty((len(cells), len(columns)), dtype=np.float64)
+    for at, name in enumerate(columns):
+        values[:, at] = np.bincount(place, weights=sums[name].to_numpy(dtype=np.float64), minlength=len(cells))
     if not by:
         return values, [slice(0, len(cells))], []
-    edges = np.flatnonzero(np.diff(cells // n_clusters, prepend=-1, append=-1)) if len(cells) else []
+    edges = np.flatnonzero(np.diff(cells // n_clusters, prepend=-1, append=-1)) if len(cells) else np.array([], int)
     spans = [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
     row_of = np.empty(len(cells), dtype=np.int64)
     row_of[place] = np.arange(len(sums))
@@ -151,6 +151,21 @@ def _intervals(
         for place, at in enumerate(members):
             found[at] = intervals[place * len(ratios) : (place + 1) * len(ratios)]
     return found
+
+
+def _places(values: "pd.Series[Any]") -> tuple[npt.NDArray[np.int64], int]:
+    """Return each value's place among the sorted distinct ones, and how many these are; None is the last.
+
+    The order that categories come in means nothing.
+    """
+    codes, found = pd.factorize(values, use_na_sentinel=False)
+    order, _ = pd.factorize(_plain(pd.Series(found)), sort=True, use_na_sentinel=False)
+    return order[codes], len(found)
+
+
+def _plain(values: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return a column of categories as the values themselves."""
+    return values.astype(values.cat.categories.dtype) if isinstance(values.dtype, pd.CategoricalDtype) else values
 
 
 def _objects(values: Sequence[object]) -> "pd.Series[Any]":

@@ -107,7 +107,8 @@ def _percentile_intervals(
         enough = len(defined) > 0 and 2 * len(defined) >= len(statistics)
         bounds[:, column] = np.quantile(defined, tails) if enough else 0.0
     return [
-        None if low == high else Interval(low, high, IntervalMethod.CLUSTER_BOOTSTRAP) for low, high in bounds.T.tolist()
+        None if low == high else Interval(low, high, IntervalMethod.CLUSTER_BOOTSTRAP)
+        for low, high in bounds.T.tolist()
     ]
 
 
@@ -139,15 +140,15 @@ def ratio_intervals(
     matrix = np.asarray(sums, dtype=np.float64)
     totals = matrix.sum(axis=0)
     contributing = np.count_nonzero(matrix, axis=0)
-    varying = [ratio for ratio in dict.fromkeys(ratios) if contributing[ratio.denominator] > 1 and totals[ratio.numerator]]
-    resampled = dict(zip(varying, _resampled_intervals(matrix, varying, resamples, seed, confidence), strict=True))
+    can_vary = [ratio for ratio in ratios if contributing[ratio.denominator] > 1 and totals[ratio.numerator] > 0]
+    resampled = dict(zip(can_vary, _resampled_intervals(matrix, can_vary, resamples, seed, confidence), strict=True))
 
     intervals: list[Interval | None] = []
     for ratio in ratios:
         clusters = int(contributing[ratio.denominator])
         interval = resampled.get(ratio)
         if interval is None and clusters > 1:
-            share = totals[ratio.numerator] / totals[ratio.denominator]
+            share = float(totals[ratio.numerator] / totals[ratio.denominator])
             interval = wilson_interval(
                 share, clusters, confidence=confidence, method=IntervalMethod.WILSON_OVER_CLUSTERS
             )

@@ -74,6 +74,15 @@ def test_the_order_of_rows_changes_nothing() -> None:
     )
 
 
+def test_text_may_come_as_categories_in_any_order() -> None:
+    frame = random_sums(vlms=3, images=25, seed=2)
+    coded = frame.assign(
+        vlm=pd.Categorical(frame["vlm"], ["vlm 2", "nobody", "vlm 0", "vlm 1"]),
+        image_id=pd.Categorical(frame["image_id"], frame["image_id"].unique()[::-1]),
+    )
+    pd.testing.assert_frame_equal(ratio_table(coded, ["vlm"], [ACCURACY]), ratio_table(frame, ["vlm"], [ACCURACY]))
+
+
 def test_a_group_has_the_same_bounds_beside_others_as_alone() -> None:
     frame = random_sums(vlms=3, images=25, seed=4)
     frame = frame[(frame["vlm"] != "vlm 1") | (frame["image_id"] < "image 011")]
