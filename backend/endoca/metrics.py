@@ -9,13 +9,13 @@ A missing, failed, empty or unreadable answer is wrong in every metric, and coun
 """
 
 __all__ = [
+    "ATOM_METRICS",
     "ATOM_SUMS",
     "COMPARED_METRICS",
     "IMAGE_SUMS",
     "METRICS",
     "UNIT_COLUMNS",
     "atom_metrics_from_image_sums",
-    "atom_table",
     "check_units",
     "compare_runs",
     "image_sums",
@@ -193,9 +193,17 @@ Every unit has at least one atomic question (paper, Benchmark Construction).
 ATOM_SUMS = {
     "n_atomic": "atomic questions: count(*)",
     "n_atomic_correct": "sum of A",
-    "n_not_answered": "atomic questions without a usable answer",
+    "n_missing": "atomic questions without an answer on file",
+    "n_failed": "atomic questions whose call ended in an error",
+    "n_empty": "atomic questions answered with nothing",
+    "n_unparsed": "atomic questions whose answer could not be read",
 }
 """What one image adds to a group of atomic questions, beside the group columns and image_id."""
+
+ATOM_METRICS = {
+    key: METRICS[key] for key in ("atomic_accuracy", "missing_rate", "failed_rate", "empty_rate", "unparsed_rate")
+}
+"""The metrics that atomic questions alone make up."""
 
 COMPARED_METRICS = (COMPLEX_ACCURACY, ALL_ATOMIC_ACCURACY, JOINT_ACCURACY)
 """The metrics that judge a unit right or wrong, so that two runs can be paired on them."""
@@ -283,38 +291,13 @@ def atom_metrics_from_image_sums(
         intervals: False saves the resampling; all bounds are None then.
 
     Returns:
-        `by`, n_atomic, n_not_answered, n_images, then atomic_accuracy with _low, _high, _k,
-        _n and _interval, as in `ratio_table`.
+        `by`, n_atomic, n_missing, n_failed, n_empty, n_unparsed, n_images, then for each key M of
+        `ATOM_METRICS`: M, M_low, M_high, M_k, M_n, M_interval, as in `ratio_table`. Counts and
+        rates are of the group's atomic questions alone.
     """
-    counts = ["n_atomic", "n_not_answered"]
-    return ratio_table(sums, by, [ATOMIC_ACCURACY], counts=counts, intervals=intervals)
-
-
-def atom_table(atoms: pd.DataFrame, by: Sequence[str], intervals: bool = True) -> pd.DataFrame:
-    """Return atomic accuracy by group from single atomic answers.
-
-    Args:
-        atoms: One row a (run, atomic question): image_id, correct and answered (bool), and
-            the columns of `by`. What is not answered is wrong.
-        by: Columns that make a row of the table; empty for one row over everything.
-        intervals: False saves the resampling; all bounds are None then.
-
-    Returns:
-        As `atom_metrics_from_image_sums`.
-
-    Raises:
-        ValueError: An answer that is neither right nor wrong.
-    """
-    if atoms[["correct", "answered"]].isna().any(axis=None):
-        raise ValueError("correct and answered are true or false for every atomic question")
-    keys = [*by, "image_id"]
-    answered = atoms["answered"].to_numpy(dtype=bool)
-    rows = atoms[keys].assign(
-        n_atomic=np.ones(len(atoms), dtype=np.int64),
-        n_atomic_correct=(atoms["correct"].to_numpy(dtype=bool) & answered).astype(np.int64),
-        n_not_answered=(~answered).astype(np.int64),
-    )
-    return atom_metrics_from_image_sums(rows, by, intervals=intervals)
+    counts = ["n_atomic", "n_missing", "n_failed", "n_empty", "n_unparsed"]
+    asked = sums.assign(n_probes=sums["n_atomic"])
+    return ratio_table(asked, by, list(ATOM_METRICS.values()), counts=counts, intervals=intervals)
 
 
 def compare_runs(a: pd.DataFrame, b: pd.DataFrame, metric: str = COMPLEX_ACCURACY.key) -> PairedComparison:

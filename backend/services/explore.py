@@ -72,8 +72,8 @@ def endoca_metrics(
 ) -> "pd.DataFrame":
     """Return EndoCA's metrics, a row a run and group.
 
-    With a breakdown by question class or type, units count in each group they have a part of,
-    and the atomic figures are those of the group's own parts.
+    With a breakdown by question class or type, units count in each group they have a part of;
+    the atomic figures, and what is missing, failed, empty or unparsed, are the group's own parts.
 
     Args:
         store: The store.
@@ -92,10 +92,8 @@ def endoca_metrics(
     if not {"question_class", "question_type"} & set(by):
         return table
     atoms = atom_metrics_from_image_sums(queries.atom_sums(store, chosen, groups), groups, intervals=intervals)
-    replaced = [name for name in atoms.columns if name.startswith("atomic_accuracy")]
-    merged = table.drop(columns=["n_atomic", *replaced]).merge(
-        atoms[[*groups, "n_atomic", *replaced]], on=groups, how="inner", validate="one_to_one"
-    )
+    own = [name for name in atoms.columns if name not in (*groups, "n_images")]
+    merged = table.drop(columns=own).merge(atoms[[*groups, *own]], on=groups, how="inner", validate="one_to_one")
     return merged[list(table.columns)]
 
 

@@ -178,7 +178,10 @@ def atom_sums(store: Store, chosen: UnitFilter, by: Sequence[str], *, by_image: 
         SELECT {select}{"s.image_id" if by_image else "''"} AS image_id,
             count(*) AS n_atomic,
             count(*) FILTER (s.correct) AS n_atomic_correct,
-            count(*) FILTER (s.status IN ('missing', 'failed', 'empty')) AS n_not_answered
+            count(*) FILTER (s.status = 'missing') AS n_missing,
+            count(*) FILTER (s.status = 'failed') AS n_failed,
+            count(*) FILTER (s.status = 'empty') AS n_empty,
+            count(*) FILTER (s.status = 'unparsed') AS n_unparsed
         FROM {source}
         WHERE {where}
         GROUP BY ALL

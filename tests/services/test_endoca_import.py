@@ -521,3 +521,21 @@ def test_parquet_may_be_gzipped(store: Store, tmp_path: Path) -> None:
     pd.DataFrame(manifest_lines()).to_parquet(tmp_path / "m.parquet")
     (tmp_path / "m.parquet.gz").write_bytes(gzip.compress((tmp_path / "m.parquet").read_bytes()))
     assert bring(store, tmp_path / "m.parquet.gz").suites[0].n_units == N_COMPLEX
+
+
+def test_by_question_class_the_atomic_figures_are_of_the_classs_own_questions(
+    store: Store, manifest: Path, tmp_path: Path
+) -> None:
+    bring(store, manifest)
+    lines = [line for line in prediction_lines("V") if line["probe_id"] not in ("33::atomic::1", "33::complex")]
+    bring(store, write_jsonl(tmp_path / "p.jsonl", lines))
+    table = endoca_metrics(store, UnitFilter(), ["question_class"]).set_index("question_class")
+    assert table["n_units"].to_dict() == {
+        "box_artifact_presence": 1,
+        "instrument_presence": 1,
+        "polyp_count": 2,
+        "text_presence": 2,
+    }
+    assert (table.loc["text_presence", "n_atomic"], table.loc["text_presence", "n_missing"]) == (2, 1)
+    assert table.loc["polyp_count", "n_missing"] == 0
+    assert table["n_missing"].sum() == 1

@@ -119,6 +119,6 @@ def test_a_filter_means_the_same_atomic_questions_as_units(store: Store, chosen:
 def test_classes_have_the_same_scores_with_and_without_intervals(store: Store) -> None:
     chosen = UnitFilter(suite=SUITE)
     exact, quick = atomic_by_class(store, chosen), atomic_by_class(store, chosen, False)
-    same = ["run_id", "question_class", "n_atomic", "n_not_answered", "atomic_accuracy", "atomic_accuracy_k"]
+    same = ["run_id", "question_class", "n_atomic", "n_missing", "atomic_accuracy", "atomic_accuracy_k"]
     assert exact[same].equals(quick[same])
     assert quick["atomic_accuracy_low"].isna().all() and "n_images" not in quick
