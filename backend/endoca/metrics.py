@@ -280,9 +280,7 @@ def metric_table(units: pd.DataFrame, by: Sequence[str], intervals: bool = True)
     return metrics_from_image_sums(image_sums(units, by), by, intervals=intervals)
 
 
-def atom_metrics_from_image_sums(
-    sums: pd.DataFrame, by: Sequence[str], *, intervals: bool = True
-) -> pd.DataFrame:
+def atom_metrics_from_image_sums(sums: pd.DataFrame, by: Sequence[str], *, intervals: bool = True) -> pd.DataFrame:
     """Return atomic accuracy by group (question class) from what each image adds.
 
     Args:

@@ -40,9 +40,7 @@ _WORDS = {
 }
 
 
-def outcome_of(
-    complex_correct: bool, n_atoms: int, n_atoms_correct: int, complex_answered: bool = True
-) -> Outcome:
+def outcome_of(complex_correct: bool, n_atoms: int, n_atoms_correct: int, complex_answered: bool = True) -> Outcome:
     """Return the outcome of one unit.
 
     A unit whose complex question has no usable answer (missing, failed or empty) is

@@ -59,9 +59,7 @@ def cluster_weights(n_clusters: int, resamples: int = RESAMPLES, seed: int = SEE
     return weights
 
 
-def resampled_sums(
-    sums: npt.ArrayLike, *, resamples: int = RESAMPLES, seed: int = SEED
-) -> npt.NDArray[np.float64]:
+def resampled_sums(sums: npt.ArrayLike, *, resamples: int = RESAMPLES, seed: int = SEED) -> npt.NDArray[np.float64]:
     """Return the column sums of each resample of the clusters.
 
     Args:
@@ -77,9 +75,7 @@ def resampled_sums(
     return (cluster_weights(len(matrix), resamples, seed) @ matrix).astype(np.float64)
 
 
-def percentile_interval(
-    statistics: npt.NDArray[np.float64], *, confidence: float = CONFIDENCE
-) -> Interval | None:
+def percentile_interval(statistics: npt.NDArray[np.float64], *, confidence: float = CONFIDENCE) -> Interval | None:
     """Return the percentile interval of a statistic over its resamples.
 
     Args:
@@ -96,9 +92,7 @@ def percentile_interval(
     return interval
 
 
-def _percentile_intervals(
-    statistics: npt.NDArray[np.float64], confidence: float
-) -> list[Interval | None]:
+def _percentile_intervals(statistics: npt.NDArray[np.float64], confidence: float) -> list[Interval | None]:
     """Return the interval of each column of shape (resamples, statistics), as `percentile_interval`."""
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     bounds = np.quantile(statistics, tails, axis=0)

@@ -43,9 +43,7 @@ def random_sums(vlms: int, images: int, seed: int) -> pd.DataFrame:
 def test_rows_of_one_group_and_cluster_are_added_up() -> None:
     split = sums([("x", "p", 1, 1), ("x", "p", 0, 2), ("x", "q", 1, 3)])
     whole = sums([("x", "p", 1, 3), ("x", "q", 1, 3)])
-    pd.testing.assert_frame_equal(
-        ratio_table(split, ["vlm"], [ACCURACY]), ratio_table(whole, ["vlm"], [ACCURACY])
-    )
+    pd.testing.assert_frame_equal(ratio_table(split, ["vlm"], [ACCURACY]), ratio_table(whole, ["vlm"], [ACCURACY]))
 
 
 def test_a_row_holds_counts_value_and_interval() -> None:
@@ -69,9 +67,7 @@ def test_a_row_holds_counts_value_and_interval() -> None:
 def test_the_order_of_rows_changes_nothing() -> None:
     frame = random_sums(vlms=3, images=25, seed=2)
     shuffled = frame.sample(frac=1, random_state=3)
-    pd.testing.assert_frame_equal(
-        ratio_table(frame, ["vlm"], [ACCURACY]), ratio_table(shuffled, ["vlm"], [ACCURACY])
-    )
+    pd.testing.assert_frame_equal(ratio_table(frame, ["vlm"], [ACCURACY]), ratio_table(shuffled, ["vlm"], [ACCURACY]))
 
 
 def test_text_may_come_as_categories_in_any_order() -> None:

@@ -49,8 +49,7 @@ def test_resamples_follow_the_exact_bootstrap_distribution() -> None:
     # All 4**4 = 256 equally likely resamples of four clusters, written out.
     sums = np.array([[0, 1], [1, 2], [3, 3], [1, 4]], dtype=float)
     exact = Counter(
-        round(sums[list(drawn), 0].sum() / sums[list(drawn), 1].sum(), 9)
-        for drawn in product(range(4), repeat=4)
+        round(sums[list(drawn), 0].sum() / sums[list(drawn), 1].sum(), 9) for drawn in product(range(4), repeat=4)
     )
     resamples = 40_000
     totals = resampled_sums(sums, resamples=resamples, seed=5)
@@ -111,9 +110,7 @@ def test_answers_that_hang_together_make_a_wider_interval_than_wilson() -> None:
         pytest.param([[0, 2], [0, 1], [0, 3]], 0.0, 3, id="all wrong"),
         pytest.param([[1, 2], [2, 4], [1, 2], [3, 6]], 0.5, 4, id="the same share in each"),
         pytest.param([[1, 3], [2, 6]], 1 / 3, 2, id="a share that binary cannot hold"),
-        pytest.param(
-            [[1, 1], [1, 1], [0, 0], [0, 0]], 1.0, 2, id="clusters without denominator do not count"
-        ),
+        pytest.param([[1, 1], [1, 1], [0, 0], [0, 0]], 1.0, 2, id="clusters without denominator do not count"),
     ],
 )
 def test_where_resampling_cannot_vary_the_interval_is_wilsons_over_clusters(
@@ -159,11 +156,7 @@ def test_many_ratios_at_once_give_the_same_as_each_alone() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(
-    st.lists(
-        st.integers(0, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=0, max_size=30
-    )
-)
+@given(st.lists(st.integers(0, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=0, max_size=30))
 def test_bounds_are_fractions_and_never_meet(clusters: list[tuple[int, int]]) -> None:
     [interval] = ratio_intervals(np.array(clusters, dtype=float).reshape(-1, 2), [SHARE], resamples=200)
     if interval is not None:
