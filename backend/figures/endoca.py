@@ -125,7 +125,7 @@ def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     traces: list[Trace] = []
     for at, row in zip(ranked.index, _records(ranked), strict=True):
         mark = _mark(row, theme)
-        label = escape(str(row["label"]))
+        label = escape(str(row["vlm"] if _is_blind(row) else row["label"]))
         words = [f"{label}  <b>{_short(row[key])}</b>  " for key in sides[:1]]
         words += [f"  <b>{_short(row[sides[1]])}</b>  {label}"]
         traces.append(

@@ -34,11 +34,11 @@ Row = Mapping[str, Any]
 
 def show_scores(rows: Sequence[Row], questions: UnitFilter, theme: Theme) -> tuple[Row, str] | None:
     """Draw a row a series with its scores; return the row and metric just clicked, else None."""
-    about = {**_about(rows), "n": [_n(row) for row in rows]}
+    about = {**_about(rows), "questions": [_n_questions(row) for row in rows]}
     clicked = clickable_table(
         drawn_once("scores", (questions, theme.name), lambda: _table(rows, SCORES, about, theme)),
         key="scores",
-        column_order=["label", "origin", "n", *SCORES, "group"],
+        column_order=["label", "origin", "questions", *SCORES, "group"],
         column_config=_config(rows, SCORES),
         height=_height(len(rows)),
         placeholder=NOT_AVAILABLE,
@@ -52,7 +52,7 @@ def show_quality(rows: Sequence[Row], questions: UnitFilter, theme: Theme) -> tu
     if not runs:
         st.text("Printed tables do not say how many answers were missing, failed or unreadable.")
         return None
-    about = {**_about(runs), "questions": [row["missing_rate_n"] for row in runs]}
+    about = {**_about(runs), "questions": [_n_questions(row) for row in runs]}
     clicked = clickable_table(
         drawn_once("quality", (questions, theme.name), lambda: _table(runs, RATES, about, theme)),
         key="quality",
@@ -70,11 +70,15 @@ def show_groups(chosen: UnitFilter, theme: Theme) -> UnitFilter | None:
     if not rows:
         st.text("Groups are compared from answers, and printed tables have none.")
         return None
-    about = {**_about(rows), "n_runs": [row["n_runs"] for row in rows], "n": [row["n_units"] for row in rows]}
+    about = {
+        **_about(rows),
+        "n_runs": [row["n_runs"] for row in rows],
+        "questions": [row["n_units"] + row["n_atomic"] for row in rows],
+    }
     clicked = clickable_table(
         drawn_once("groups", (of_questions(chosen), theme.name), lambda: _table(rows, (*SCORES, *RATES), about, theme)),
         key="groups",
-        column_order=["group", "origin", "n_runs", "n", *SCORES, *RATES],
+        column_order=["group", "origin", "n_runs", "questions", *SCORES, *RATES],
         column_config=_config(rows, (*SCORES, *RATES)),
         height=_height(len(rows)),
         placeholder=NOT_AVAILABLE,
@@ -234,9 +238,10 @@ def _config(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, Any]:
         "label": text("VLM", pinned=True, width=150),
         "origin": text("Origin", width=105),
         "group": text("Group", width=140),
-        "n": number("n", help="Units; for printed rows questions, as printed", width=68, format="localized"),
         "n_runs": number("Runs", width=55),
-        "questions": number("Questions", width=85, format="localized"),
+        "questions": number(
+            "Questions", help="Complex and atomic ones together, as the paper counts them", width=85, format="localized"
+        ),
     }
     for key in keys:
         config[key] = number(f"{_short_label(key)}, %", help=metric_help(key, rows), width=122)
@@ -247,8 +252,8 @@ def _short_label(key: str) -> str:
     return METRICS[key].label.removesuffix(" accuracy").removesuffix(" answers")
 
 
-def _n(row: Row) -> int | None:
-    return row["n_units"] if row["run_id"] is not None else row.get("n_printed")
+def _n_questions(row: Row) -> int | None:
+    return row["n_units"] + row["n_atomic"] if row["run_id"] is not None else row.get("n_printed")
 
 
 def _height(n_rows: int) -> int | Literal["content"]:

@@ -14,7 +14,7 @@ METRICS = ("complex_accuracy", "atomic_accuracy", "all_atomic_accuracy", "joint_
 
 def a_series(name: str, values: dict[str, float | None], **about: Any) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "series": f"run.{name}", "run_id": f"run.{name}", "label": name, "vlm_group": "general_open",
+        "series": f"run.{name}", "run_id": f"run.{name}", "label": name, "vlm": name, "vlm_group": "general_open",
         "origin": "imported", "place": 0, "n_printed": None,
     }  # fmt: skip
     for key in METRICS:
