@@ -9,6 +9,7 @@ __all__ = [
     "RADAR_AXES",
     "complexity_facets",
     "outcome_bars",
+    "radar_axes",
     "rank_slope",
     "score_radar",
 ]
@@ -30,6 +31,7 @@ from backend.figures.style import (
     Theme,
     base_layout,
     mark_of,
+    short_name,
     text_on,
 )
 
@@ -53,6 +55,21 @@ _TICKS = [0.0, 0.25, 0.5, 0.75, 1.0]
 _TICK_TEXT = ["0", "25", "50", "75", "100 %"]
 
 
+_SLOPE_NAME = 16
+"""So many letters of a name stand at an end of the slope, which has two of them."""
+
+_LETTER, _VALUE = 6.6, 48
+"""Width in px of a letter at the slope's end, and of the value beside the name."""
+
+_SMALLEST_LABELLED = 0.06
+"""A narrower segment of a bar has no room for its label."""
+
+
+def radar_axes(series: "pd.DataFrame") -> list[str]:
+    """Return the keys of the radar's axes: those of `RADAR_AXES` that one of the series has, or all of them."""
+    return [key for key in RADAR_AXES if key in series and series[key].notna().any()] or list(RADAR_AXES)
+
+
 def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     """Return the radar of accuracies and consistency, all higher-is-better.
 
@@ -63,7 +80,7 @@ def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
         series: Up to six rows of `series_table`, and the blind baseline's.
         theme: Light or dark.
     """
-    axes = [key for key in RADAR_AXES if key in series and series[key].notna().any()] or list(RADAR_AXES)
+    axes = radar_axes(series)
     traces: list[Trace] = []
     for row in _records(series):
         mark = _mark(row, theme)
@@ -112,7 +129,9 @@ def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
 def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     """Return the ranks by complex accuracy beside those by joint accuracy, a line a series.
 
-    Equal values share a rank and lie below each other. Series without one of the two are left out.
+    Lines lie in the order of their values, equal ones below each other. Series without one of
+    the two are left out. The rank a hover text tells is among series of the same origin; equal
+    values share it. The blind baseline is no VLM and has none.
 
     Args:
         series: Rows of `series_table`.
@@ -121,13 +140,18 @@ def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     ranked = series[series["complex_accuracy"].notna() & series["joint_accuracy"].notna()]
     sides = ("complex_accuracy", "joint_accuracy")
     places = {key: ranked[key].astype(float).rank(ascending=False, method="first") for key in sides}
-    ranks = {key: ranked[key].astype(float).rank(ascending=False, method="min").astype(int) for key in sides}
+    kinds = ranked["origin"].where(ranked["vlm_group"] != BLIND_GROUP, "")
+    ranks = {key: ranked[key].astype(float).groupby(kinds).rank(ascending=False, method="min") for key in sides}
+    sizes = kinds.value_counts()
     traces: list[Trace] = []
     for at, row in zip(ranked.index, _records(ranked), strict=True):
         mark = _mark(row, theme)
-        label = escape(str(row["vlm"] if _is_blind(row) else row["label"]))
-        words = [f"{label}  <b>{_short(row[key])}</b>  " for key in sides[:1]]
-        words += [f"  <b>{_short(row[sides[1]])}</b>  {label}"]
+        label = escape(_end_name(row))
+        words = [f"{label}  <b>{_short(row[sides[0]])}</b>  ", f"  <b>{_short(row[sides[1]])}</b>  {label}"]
+        told = [
+            "" if _is_blind(row) else f"<br>rank {ranks[key][at]:.0f} of {sizes[kinds[at]]}, {kinds[at]}"
+            for key in sides
+        ]
         traces.append(
             {
                 "type": "scatter",
@@ -141,20 +165,22 @@ def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
                 "textfont": {"size": 12, "color": theme.quiet if _is_blind(row) else theme.text},
                 "customdata": [[row["series"], key] for key in sides],
                 "hovertext": [
-                    f"{hover_text(row, key, name)}<br>rank {ranks[key][at]} of {len(ranked)}"
-                    for key, name in zip(sides, ("Complex accuracy", "Joint accuracy"), strict=True)
+                    hover_text(row, key, name) + rank
+                    for key, name, rank in zip(sides, ("Complex accuracy", "Joint accuracy"), told, strict=True)
                 ],
                 "hoverinfo": "text",
                 "cliponaxis": False,
             }
         )
+    longest = max((len(_end_name(row)) for row in _records(ranked)), default=_SLOPE_NAME)
+    side = round(_LETTER * longest + _VALUE)
     font = {"size": 12, "color": theme.quiet}
     head = {"showarrow": False, "yref": "paper", "y": 1, "yanchor": "bottom", "font": font}
     layout = base_layout(
         theme,
         height=max(240, 58 + 21 * len(ranked)),
-        margin={"l": 4, "r": 4, "t": 30, "b": 4},
-        xaxis={"range": [-1.35, 2.35], "visible": False, "fixedrange": True},
+        margin={"l": side, "r": side, "t": 30, "b": 4},
+        xaxis={"range": [0, 1], "visible": False, "fixedrange": True},
         yaxis={"range": [len(ranked) + 0.6, 0.4], "visible": False, "fixedrange": True},
         annotations=[
             {**head, "x": 0, "xanchor": "right", "text": "Complex accuracy, %"},
@@ -205,7 +231,9 @@ def complexity_facets(complexity: "pd.DataFrame", theme: Theme = LIGHT, *, colum
         "x": {**axis, "tickvals": levels, "range": ends, "showgrid": False},
         "y": {**axis, "tickvals": _TICKS, "ticktext": _TICK_TEXT, "range": [-0.04, 1.08]},
     }
-    titles = [{"text": escape(str(rows[0]["label"])), "font": {"size": 13, "color": theme.text}} for rows in shown]
+    titles = [
+        {"text": escape(short_name(str(rows[0]["label"]))), "font": {"size": 13, "color": theme.text}} for rows in shown
+    ]
     grid, heads = _grid(n_rows, columns)
     layout = base_layout(
         theme,
@@ -238,7 +266,7 @@ def outcome_bars(outcomes: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     every = _records(outcomes)
     share = {row["series"]: row["n_units"] / row["n_total"] for row in every if row["outcome"] == "supported"}
     order = sorted(dict.fromkeys(row["series"] for row in every), key=lambda key: share.get(key, 0.0))
-    labels = {row["series"]: escape(str(row["label"])) for row in every}
+    names = {row["series"]: str(row["label"]) for row in every}
     traces: list[Trace] = []
     for outcome in (*OUTCOME_COLORS, "not_answered"):
         rows = [row for row in every if row["outcome"] == outcome]
@@ -257,14 +285,15 @@ def outcome_bars(outcomes: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
                     "color": color or "rgba(0,0,0,0)",
                     "line": {"width": 1, "color": theme.quiet if color is None else theme.ground},
                 },
-                "text": [f"{100 * value:.0f}" if value >= 0.05 else "" for value in shares],
+                "text": [f"{100 * value:.0f}" if value >= _SMALLEST_LABELLED else "" for value in shares],
                 "textposition": "inside",
+                "constraintext": "none",
                 "insidetextanchor": "middle",
                 "textangle": 0,
                 "textfont": {"size": 12, "color": theme.text if color is None else text_on(color)},
                 "customdata": [[row["series"], outcome] for row in rows],
                 "hovertext": [
-                    f"<b>{labels[row['series']]}</b><br>{escape(str(row['plain']))}<br>"
+                    f"<b>{escape(names[row['series']])}</b><br>{escape(str(row['plain']))}<br>"
                     f"{percent(value)}, {row['n_units']:,}/{row['n_total']:,} units"
                     for row, value in zip(rows, shares, strict=True)
                 ],
@@ -283,14 +312,14 @@ def outcome_bars(outcomes: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
         },
         yaxis={
             "categoryorder": "array", "categoryarray": order, "tickvals": order,
-            "ticktext": [labels[key] + "  " for key in order], "fixedrange": True, "automargin": True,
+            "ticktext": [escape(short_name(names[key])) + "  " for key in order], "fixedrange": True, "automargin": True,
         },
     )  # fmt: skip
     return go.Figure(traces, layout)
 
 
 def hover_text(row: Row, key: str, name: str) -> str:
-    """Return what a point says: its series, metric, value, interval and counts, and how to go on."""
+    """Return what a point says: its series, metric, value, interval, counts, and how many answers it lacks."""
     value = row.get(key)
     text = f"<b>{escape(str(row['label']))}</b><br>{escape(name)} {percent(value)}"
     low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
@@ -301,7 +330,10 @@ def hover_text(row: Row, key: str, name: str) -> str:
         counted = row.get(f"{key}_k")
         text += f"<br>n = {n:,}" if counted is None else f"<br>{counted:,}/{n:,}"
     elif row.get("n_printed"):
-        text += f"<br>printed, over {row['n_printed']:,} questions"
+        text += f"<br>as printed (QA count {row['n_printed']:,})"
+    unanswered = (row.get("n_missing") or 0) + (row.get("n_failed") or 0)
+    if unanswered:
+        text += f"<br>missing or failed answers, counted as wrong: {unanswered:,}"
     return text
 
 
@@ -362,6 +394,12 @@ def _marker(mark: Mark) -> dict[str, Any]:
 
 def _mark(row: Row, theme: Theme) -> Mark:
     return mark_of(int(row["place"]), row["vlm_group"], row["origin"], theme)
+
+
+def _end_name(row: Row) -> str:
+    """Return what an end of the slope is called: hollow marks tell what is printed, so the label need not."""
+    named = row["label"] if row["run_id"] is not None and not _is_blind(row) else row["vlm"]
+    return short_name(str(named), _SLOPE_NAME)
 
 
 def _is_blind(row: Row) -> bool:

@@ -19,6 +19,7 @@ __all__ = [
     "contrast",
     "mark_of",
     "scale_color",
+    "short_name",
     "text_on",
     "theme_of",
 ]
@@ -33,6 +34,9 @@ BLIND_GROUP = "blind"
 
 FONT = '"Source Sans", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 """What the page itself is set in; nothing is fetched."""
+
+NAME_LENGTH = 24
+"""So many letters of a name stand in a figure; the hover text has all of it."""
 
 OUTCOME_COLORS = {
     "supported": ("#009E73", "#009E73"),
@@ -182,6 +186,14 @@ def base_layout(theme: Theme, **more: Any) -> dict[str, Any]:
         "showlegend": False,
         **more,
     }
+
+
+def short_name(name: str, length: int = NAME_LENGTH) -> str:
+    """Return a name cut in its middle to ``length`` letters: labels that differ at the end stay apart."""
+    if len(name) <= length:
+        return name
+    end = (length - 1) * 2 // 5
+    return f"{name[: length - 1 - end].rstrip()}…{name[-end:].lstrip()}"
 
 
 def scale_color(share: float) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.records import System
 from backend.endoca.scoring import SCORER, SCORER_VERSION
+from backend.services.endoca_series import BLIND
 from backend.store.store import Store
 
 if TYPE_CHECKING:
@@ -26,11 +27,12 @@ class Totals(NamedTuple):
 
 
 def totals(store: Store) -> Totals:
-    """Count what is in the store; printed results are not runs and are not counted."""
+    """Count what is in the store; printed results are no runs, the blind baseline is no VLM."""
     [row] = store.rows(
         "SELECT (SELECT count(*) FROM suites), (SELECT count(*) FROM units), (SELECT count(*) FROM images), "
-        "(SELECT count(path) FROM images), (SELECT count(*) FROM runs), (SELECT count(DISTINCT vlm) FROM runs), "
-        "(SELECT count(*) FROM answers)"
+        "(SELECT count(path) FROM images), (SELECT count(*) FROM runs), "
+        "(SELECT count(DISTINCT vlm) FROM runs WHERE coalesce(vlm_group, '') <> ?), (SELECT count(*) FROM answers)",
+        [BLIND],
     )
     return Totals(*row)
 

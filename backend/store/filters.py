@@ -44,7 +44,8 @@ class UnitFilter:
     """With `classes`: only units in which the run answered such a part wrong."""
     outcomes: tuple[str, ...] = ()
     text: str = ""
-    """Letters that the question, a reference or one of the run's answers must hold; case is ignored."""
+    """Letters that the question, a reference or one of the run's answers must hold, or the image's name, or
+    the whole of a sample's id; case and outer spaces are ignored."""
     right: str = ""
     """A run id: units whose complex answer that run has right …"""
     wrong: str = ""
@@ -80,9 +81,9 @@ class UnitFilter:
             chosen.append(self._class_clause())
         if self.outcomes:
             plain = _either([Outcome(key).plain for key in self.outcomes])
-            chosen.append(Clause("list_contains($outcomes, o.outcome)", {"outcomes": list(self.outcomes)}, plain))
-        if self.text:
-            chosen.append(Clause(_TEXT_SQL, {"text": self.text.lower()}, f"with the words “{self.text}”"))
+            chosen.append(Clause("list_contains($outcomes, o.outcome)", {"outcomes": list(self.outcomes)}, f"“{plain}”"))
+        if self.text.strip():
+            chosen.append(Clause(_TEXT_SQL, {"text": self.text.strip().lower()}, f"with “{self.text.strip()}”"))
         if self.right:
             sentence = f"complex answer right by {called.get(self.right, self.right)}"
             chosen.append(Clause(_correct_sql("right", True), {"right": self.right}, sentence))
@@ -100,7 +101,7 @@ class UnitFilter:
         return " AND ".join(f"({clause.sql})" for clause in chosen) or "true", parameters
 
     def sentence(self, names: Mapping[str, str] | None = None) -> str:
-        """Return what is chosen, for people: ``suite core, complexity 2, right answer, wrong part``."""
+        """Return what is chosen, for people: ``suite core, complexity 2, “right answer, wrong part”``."""
         return ", ".join(clause.sentence for clause in self.clauses(names)) or "everything in the store"
 
     def to_query(self) -> dict[str, str]:
@@ -155,7 +156,8 @@ class UnitFilter:
 
 
 _TEXT_SQL = """
-    u.unit_id IN (
+    lower(u.source_id) = $text OR contains(lower(u.image_id), $text)
+    OR u.unit_id IN (
         SELECT unit_id FROM probes WHERE contains(lower(question), $text) OR contains(lower(reference), $text))
     OR (o.run_id, u.unit_id) IN (
         SELECT a.run_id, p.unit_id FROM answers a JOIN probes p USING (probe_id) WHERE contains(lower(a.answer), $text))

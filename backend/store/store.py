@@ -175,7 +175,7 @@ def _check_header(path: Path) -> None:
     if head[_MAGIC_OFFSET:] != _MAGIC:
         raise AppError(
             f"{path} is no Parallax store (not a DuckDB file).",
-            "Name another file with --store or PARALLAX_STORE; this one was left as it is.",
+            "Name another file (--store on the command line, PARALLAX_STORE for the app); this one was left as it is.",
         )
 
 
@@ -200,7 +200,7 @@ def _explain(error: duckdb.Error, path: Path) -> AppError:
         return AppError(
             f"The store {path} is in use by {who}.",
             "Close that process (the app, or another command) and try again, import on the app's Data page "
-            "instead, or name another store with --store.",
+            "instead, or name another store (--store on the command line, PARALLAX_STORE for the app).",
         )
     if "Permission denied" in text:
         return AppError(f"The store {path} cannot be opened: permission denied.", "Check the file's permissions.")

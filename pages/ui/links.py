@@ -1,11 +1,15 @@
-"""Where the pages lie, for `st.switch_page` and `st.page_link`.
+"""Where the pages lie, and how one page leads to another.
 
 Streamlit takes relative paths from the frame's own folder, so these are absolute.
 """
 
-__all__ = ["CASE", "DATA", "ENDOCA", "OVERVIEW", "case_query"]
+__all__ = ["CASE", "DATA", "ENDOCA", "OVERVIEW", "address_of", "case_query", "open_page"]
 
+from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
 
 from backend.store.filters import UnitFilter
 
@@ -16,7 +20,52 @@ ENDOCA = _PAGES / "endoca.py"
 CASE = _PAGES / "case.py"
 DATA = _PAGES / "data.py"
 
+GO = """
+  history.pushState({}, "", new URL(address, window.location.href))
+  window.dispatchEvent(new PopStateEvent("popstate"))
+"""
+"""JavaScript that goes to ``address`` as the browser's Forward would: one entry of its history."""
+
+JS = f"""
+export default function ({{ data, parentElement }}) {{
+  const mark = parentElement.querySelector("i")
+  if (mark.dataset.gone) return
+  mark.dataset.gone = "yes"
+  const address = data.address
+  {GO}
+}}
+"""
+
+mount = st.components.v2.component("parallax_open", html="<i></i>", js=JS)
+
 
 def case_query(unit_id: str, chosen: UnitFilter) -> dict[str, str]:
     """Return the link parameters of a case inside the list a filter chooses."""
     return {"unit": unit_id, **chosen.to_query()}
+
+
+def address_of(page: Path, query: Mapping[str, str], place: str = "") -> str:
+    """Return a page's address, relative to that of any page.
+
+    Args:
+        page: One of the pages of this module.
+        query: The link's parameters.
+        place: The anchor of a heading to land at; empty is the top.
+    """
+    path = "./" if page == OVERVIEW else page.stem
+    return path + (f"?{urlencode(query)}" if query else "") + (f"#{place}" if place else "")
+
+
+def open_page(page: Path, query: Mapping[str, str], place: str = "") -> None:
+    """Open another page, as one step of the browser's history.
+
+    `st.switch_page` with parameters makes two: it writes the parameters to the address of the page
+    left behind before it turns to the new one, and Back then stops at a page nobody saw.
+
+    Args:
+        page: One of the pages of this module, another than the present one.
+        query: The link's parameters.
+        place: The anchor of a heading to land at; empty is the top.
+    """
+    address = address_of(page, query, place)
+    mount(key=f"open_{address}", data={"address": address}, height=1)

@@ -4,13 +4,14 @@ A kept table is found again by what was asked and by the store's data version, s
 shows figures from before an import.
 """
 
-__all__ = ["drawn_once", "kept", "the_store"]
+__all__ = ["drawn_once", "kept", "opened_store", "the_store"]
 
 from collections.abc import Callable
 from typing import TypeVar
 
 import streamlit as st
 
+from backend.errors import AppError
 from backend.services.opening import open_store
 from backend.settings import store_path
 from backend.store.store import Store
@@ -25,13 +26,25 @@ KEPT_DRAWINGS = 60
 """Figures and styled tables kept; the oldest goes first."""
 
 
-@st.cache_resource(show_spinner="Opening the store")
 def the_store() -> Store:
     """Return the process's one open store, made where there is none.
 
     Raises:
-        AppError: The file is locked, foreign, newer or damaged; the next call tries again.
+        AppError: The file is locked, foreign, newer or damaged, and the next call tries again; or it
+            was taken away while it was open, and what is written now would be lost.
     """
+    store = opened_store()
+    if not store.path.exists():
+        raise AppError(
+            f"The store {store.path} was deleted or moved while Parallax runs.",
+            "Put the file back, or start Parallax again to begin with an empty store.",
+        )
+    return store
+
+
+@st.cache_resource(show_spinner="Opening the store")
+def opened_store() -> Store:
+    """Return the open store as it was opened; `the_store` also looks whether it is still there."""
     return open_store(store_path())
 
 

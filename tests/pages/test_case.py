@@ -11,7 +11,7 @@ from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from pages.ui.answer_table import FOLDED_FROM, answer_table
 from pages.ui.answer_words import case_sentence, judged, run_sentence
-from pages.ui.resources import the_store
+from pages.ui.resources import opened_store, the_store
 from tests.pages.paired_store import PARTED, SILENT, STEADY, TRICKY, make_store
 
 
@@ -43,12 +43,12 @@ def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def acknowledged_app(root: Path) -> Iterator[AppTest]:
-    the_store.clear()
+    opened_store.clear()
     app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=20)
     app.session_state["acknowledged"] = True
     yield app
     the_store().close()
-    the_store.clear()
+    opened_store.clear()
 
 
 def opened(app: AppTest, **query: str) -> AppTest:

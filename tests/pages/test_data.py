@@ -18,7 +18,7 @@ from backend.store.store import Store
 from pages.ui.import_forms import three_sizes
 from pages.ui.import_report import NO_IMAGE_FOUND, bad_lines_csv, summary
 from pages.ui.job_view import progress_words, time_words
-from pages.ui.resources import the_store
+from pages.ui.resources import opened_store, the_store
 from tests.conftest import ROOT
 from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
 from tests.services.test_jobs import Gate, finished
@@ -31,14 +31,14 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """The app's store, empty."""
     monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "store.duckdb"))
     monkeypatch.setenv("PARALLAX_ROOTS", str(tmp_path))
-    the_store.clear()
+    opened_store.clear()
     with the_store() as opened:
         yield opened
         for job in JOBS.of(opened):
             JOBS.cancel(job)
             finished(job)
             JOBS.dismiss(job)
-    the_store.clear()
+    opened_store.clear()
 
 
 @pytest.fixture

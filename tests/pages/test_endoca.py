@@ -22,7 +22,7 @@ from pages.ui.endoca_words import (
     shift_sentence,
     suite_notes,
 )
-from pages.ui.resources import the_store
+from pages.ui.resources import opened_store, the_store
 from pages.ui.series_cases import cases_behind
 from tests.pages.paired_store import PARTED, SILENT, STEADY, SUITE, make_store
 from tests.services.endoca_files import prediction_lines, write_jsonl
@@ -60,12 +60,12 @@ def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def acknowledged_app(root: Path) -> Iterator[AppTest]:
-    the_store.clear()
+    opened_store.clear()
     app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=30)
     app.session_state["acknowledged"] = True
     yield app
     the_store().close()
-    the_store.clear()
+    opened_store.clear()
 
 
 def opened(app: AppTest, **query: str) -> AppTest:

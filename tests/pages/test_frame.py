@@ -20,7 +20,7 @@ from backend.store.store import Store
 from pages.ui import disclaimer, image_routes
 from pages.ui.errors import describe
 from pages.ui.image_routes import image_url, original, preview, thumbnail
-from pages.ui.resources import the_store
+from pages.ui.resources import opened_store, the_store
 from pages.ui.security import STREAMLIT_INDEX, content_security_policy, inline_script_hashes
 
 
@@ -49,9 +49,9 @@ def empty_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     """An empty store that the pages of this test open, and no other test."""
     path = tmp_path / "empty.duckdb"
     monkeypatch.setenv("PARALLAX_STORE", str(path))
-    the_store.clear()
+    opened_store.clear()
     yield path
-    the_store.clear()
+    opened_store.clear()
 
 
 def test_the_first_visit_is_asked_and_then_sees_the_page(root: Path, empty_store: Path) -> None:
@@ -227,3 +227,10 @@ def test_the_details_of_a_bug_hold_its_traceback_and_those_of_an_app_error_do_no
     words = describe(AppError("The file is empty.", "Choose another one."))
     assert "The file is empty.\nChoose another one." in words
     assert "Traceback" not in words
+
+
+def test_a_store_taken_away_while_it_is_open_is_noticed(empty_store: Path) -> None:
+    the_store()
+    empty_store.unlink()
+    with pytest.raises(AppError, match="was deleted or moved"):
+        the_store()

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from backend.services.headlines import Headlines, headlines
 from backend.store.store import Store
-from pages.ui.resources import the_store
+from pages.ui.resources import opened_store, the_store
 from pages.ui.tags import origin_tag, outcome_tag, vlm_name
 from tests.pages.paired_store import PARTED, SUITE, make_empty_store, make_store
 
@@ -21,7 +21,7 @@ def open_overview(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         path = tmp_path / "store.duckdb"
         make(path)
         monkeypatch.setenv("PARALLAX_STORE", str(path))
-        the_store.clear()
+        opened_store.clear()
         app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=20)
         app.session_state["acknowledged"] = True
         app.run()
@@ -30,7 +30,7 @@ def open_overview(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     yield open_
     the_store().close()
-    the_store.clear()
+    opened_store.clear()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from backend.services.ingest.files import SourceFile
 from backend.services.ingest.report import ImportReport
 from backend.services.opening import open_store
 from backend.store.filters import UnitFilter
+from backend.store.queries import unit_page
 from backend.store.store import Store
 from tests.services.endoca_files import N_ATOMIC, N_COMPLEX, Line, manifest_lines, prediction_lines, write_jsonl
 
@@ -539,3 +540,13 @@ def test_by_question_class_the_atomic_figures_are_of_the_classs_own_questions(
     assert (table.loc["text_presence", "n_atomic"], table.loc["text_presence", "n_missing"]) == (2, 1)
     assert table.loc["polyp_count", "n_missing"] == 0
     assert table["n_missing"].sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "samples"), [("33", ["33"]), ("  FRAME-A ", ["11", "22"]), ("snare", []), ("tube", ["33"])]
+)
+def test_words_find_questions_references_samples_and_images(
+    store: Store, manifest: Path, text: str, samples: list[str]
+) -> None:
+    bring(store, manifest)
+    assert unit_page(store, UnitFilter(text=text), offset=0, limit=9)["source_id"].tolist() == samples

@@ -111,8 +111,8 @@ def test_a_broken_file_is_listed_with_its_reason_and_the_others_go_in(store: Sto
     assert attached(store) == {"kvasir-vqa-x1:aaa": "aaa.png"}
     assert (outcome.images["broken"], outcome.images["missing"]) == (2, 2)
     assert outcome.notes == [
-        "ccc.1.png was not used: ccc.1.png is not an image that can be read here.",
-        "sub/bbb.jpg was not used: bbb.jpg is empty (zero bytes).",
+        "Not used, in ccc.1.png: ccc.1.png is not an image that can be read here.",
+        "Not used, in sub/bbb.jpg: bbb.jpg is empty (zero bytes).",
     ]
 
 
@@ -187,7 +187,7 @@ def test_a_link_out_of_the_folder_is_refused_and_one_inside_is_followed(
     draw(tmp_path / "ccc.1.png")
     outcome = attach_images(store, folder)
     assert attached(store) == {"kvasir-vqa-x1:bbb": "bbb.png"}
-    assert outcome.notes == ["aaa.png was not used: aaa.png is a link that leads out of the folder."]
+    assert outcome.notes == ["Not used, in aaa.png: aaa.png is a link that leads out of the folder."]
 
 
 def test_another_folder_takes_the_place_of_the_first(store: Store, folder: Path, tmp_path: Path) -> None:

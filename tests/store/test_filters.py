@@ -37,14 +37,14 @@ def test_a_filter_survives_its_link(chosen: UnitFilter) -> None:
         (UnitFilter(suite="core", complexities=(2, 3)), "suite core, complexity 2 or 3"),
         (
             UnitFilter(suite="core", complexities=(2,), classes=("instrument_presence",), outcomes=("inconsistent",)),
-            "suite core, complexity 2, instrument presence questions, right answer, wrong part",
+            "suite core, complexity 2, instrument presence questions, “right answer, wrong part”",
         ),
         (
             UnitFilter(runs=("r1",), right="r1", wrong="r2"),
             "VLM A, complex answer right by VLM A, complex answer wrong by VLM B",
         ),
         (UnitFilter(classes=("polyp_count",), part_wrong=True), "polyp count part answered wrong"),
-        (UnitFilter(text="snare"), "with the words “snare”"),
+        (UnitFilter(text="snare"), "with “snare”"),
     ],
 )
 def test_a_filter_says_what_it_chooses(chosen: UnitFilter, sentence: str) -> None:

@@ -166,8 +166,8 @@ def _put_questions(
     outcome.bad_lines.extend(builder.bad_lines)
     if builder.n_filled:
         outcome.notes.append(
-            f"{builder.n_filled} atomic questions of suite {suite} stand in no line; they are asked in Kvasir-VQA's "
-            "standard words and count as missing where not answered."
+            f"Atomic questions of suite {suite} that stand in no line: {builder.n_filled}. They are asked in "
+            "Kvasir-VQA's standard words, and count as missing where not answered."
         )
     if units:
         outcome.suites.append(put_suite(cursor, suite, units, outcome.source, extend=extend))

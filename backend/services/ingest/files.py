@@ -75,7 +75,7 @@ def read_rows(file: SourceFile, report: Report) -> Iterator[Row | BadLine]:
 
     Args:
         file: JSON lines, CSV with a header, or Parquet; text may be gzipped.
-        report: Told after every few thousand rows; its counts are bytes of the file.
+        report: Told after every few thousand rows; it counts the file's kilobytes, or the rows of a table.
 
     Yields:
         A `Row` for each readable row, a `BadLine` for each other one. A gzip stream that
@@ -102,8 +102,8 @@ def read_rows(file: SourceFile, report: Report) -> Iterator[Row | BadLine]:
         for seen, row in enumerate(rows(cast(IO[bytes], stream), file), start=1):
             yield row
             if seen % _REPORT_EVERY == 0:
-                report(f"reading {file.name}", raw.tell(), total)
-    report(f"reading {file.name}", total, total)
+                report(f"reading {file.name} (kB)", raw.tell() // 1000, total // 1000)
+    report(f"reading {file.name} (kB)", total // 1000, total // 1000)
 
 
 def stream_lines(raw: BufferedReader, file: SourceFile) -> Iterator[bytes | BadLine]:
@@ -290,7 +290,7 @@ def _parquet_rows(file: SourceFile, report: Report) -> Iterator[Row]:
             for cells in batch.to_pylist():
                 number += 1
                 yield Row(number, cells)
-            report(f"reading {file.name}", number, total)
+            report(f"reading {file.name} (rows)", number, total)
     except (pa.ArrowException, OSError) as error:
         raise AppError(
             f"{file.name} is a damaged Parquet file ({str(error).splitlines()[0]}).", "Get the file again."

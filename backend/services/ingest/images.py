@@ -119,7 +119,7 @@ def attach_images(store: Store, folder: Path, *, report: Report = silent) -> Imp
         "not_named": sum(len(files) for name, files in by_name.items() if name not in names),
     }
     faults = sorted((_relative(file, root), fault) for file, fault in checked.faults.items())
-    outcome.notes.extend(f"{place} was not used: {fault}" for place, fault in faults)
+    outcome.notes.extend(f"Not used, in {place}: {fault}" for place, fault in faults)
     outcome.notes.extend(ambiguous)
     n_shared = len(taken) - len({file for file, _ in taken.values()})
     if n_shared:

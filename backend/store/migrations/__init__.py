@@ -51,14 +51,14 @@ def migrate(connection: duckdb.DuckDBPyConnection, file: Path) -> None:
     if number is None:
         raise AppError(
             f"{file} is a DuckDB database, but no Parallax store.",
-            "Name another file with --store or PARALLAX_STORE; this one was left as it is.",
+            "Name another file (--store on the command line, PARALLAX_STORE for the app); this one was left as it is.",
         )
     migrations = known_migrations()
     newest = migrations[-1].number
     if number > newest:
         raise AppError(
             f"{file} was written by a newer Parallax (store version {number}, this one knows {newest}).",
-            "Update Parallax, or name another file with --store or PARALLAX_STORE.",
+            "Update Parallax, or name another file (--store on the command line, PARALLAX_STORE for the app).",
         )
     for migration in migrations:
         if migration.number > number:
