@@ -26,33 +26,34 @@ from backend.errors import BadLine
 DEFAULT_DATASET = "Kvasir-VQA-x1"
 
 
-def _absent(value: object) -> object:
-    """A table has a cell for every column: NaN in one says the same as an absent key."""
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
 def as_text(value: object) -> object:
-    """Numbers are text here, whole ones without the ``.0`` that a table with gaps puts behind them."""
-    value = _absent(value)
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else value
+    """Numbers are text here, whole ones without the ``.0`` that a table with gaps puts behind them; NaN is none."""
+    if isinstance(value, float):
+        return None if math.isnan(value) else str(int(value)) if value.is_integer() else value
+    return value
 
 
-def _blank_to_none(value: object) -> object:
-    """An empty cell of a column that is never empty text says that there is no value."""
-    return None if value == "" else as_text(value)
+def _cell(column: str, value: object) -> object:
+    """Return a table's cell as it is meant.
+
+    A table has a cell for every column: an empty one, or NaN, says the same as an absent key. An
+    empty ``prediction`` alone is an answer. A list is text there: JSON, or Python's notation.
+    """
+    if value == "":
+        return value if column == "prediction" else None
+    if column in _LISTS and isinstance(value, str):
+        for read in (json.loads, ast.literal_eval):
+            try:
+                return read(value)
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                continue
+        return [part.strip() for part in value.split(";")]
+    return as_text(value)
 
 
-def _nested(value: object) -> object:
-    """In a CSV cell, and in some Parquet files, a list is text that holds JSON, or Python's own notation."""
-    value = _blank_to_none(value)
-    if not isinstance(value, str):
-        return value
-    for read in (json.loads, ast.literal_eval):
-        try:
-            return read(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-    return [part.strip() for part in value.split(";")]
+_LISTS = frozenset({"question_class", "gold_atoms"})
+
+TextOrNumber = Annotated[str, BeforeValidator(as_text)]
 
 
 class GoldAtom(BaseModel):
@@ -61,7 +62,7 @@ class GoldAtom(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     question_class: str
-    raw_answer: Annotated[str, BeforeValidator(as_text)]
+    raw_answer: TextOrNumber
 
 
 class Line(BaseModel):
@@ -73,23 +74,23 @@ class Line(BaseModel):
 
     model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True, protected_namespaces=())
 
-    probe_id: Annotated[str, BeforeValidator(as_text)]
-    sample_id: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    probe_kind: Annotated[Literal["complex_direct", "atomic_direct"] | None, BeforeValidator(_blank_to_none)] = None
-    question: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    gold_answer: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    image: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    img_id: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    dataset: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    split: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    complexity: Annotated[int | None, BeforeValidator(_blank_to_none)] = None
-    question_class: Annotated[list[str] | None, BeforeValidator(_nested)] = None
-    gold_atoms: Annotated[list[GoldAtom] | None, BeforeValidator(_nested)] = None
-    atomic_index: Annotated[int | None, BeforeValidator(_blank_to_none)] = None
-    gold_question_class: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
-    model_id: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
+    probe_id: str
+    sample_id: Annotated[str | None, BeforeValidator(as_text)] = None
+    probe_kind: Literal["complex_direct", "atomic_direct"] | None = None
+    question: str | None = None
+    gold_answer: str | None = None
+    image: str | None = None
+    img_id: str | None = None
+    dataset: str | None = None
+    split: str | None = None
+    complexity: int | None = None
+    question_class: list[str] | None = None
+    gold_atoms: list[GoldAtom] | None = None
+    atomic_index: int | None = None
+    gold_question_class: str | None = None
+    model_id: str | None = None
     prediction: Annotated[str | None, BeforeValidator(as_text)] = None
-    error: Annotated[str | None, BeforeValidator(_blank_to_none)] = None
+    error: str | None = None
 
     @property
     def is_prediction(self) -> bool:
@@ -117,12 +118,27 @@ class NumberedLine(NamedTuple):
 def parse_line(content: bytes | Mapping[str, Any]) -> Line:
     """Check one line at the gate.
 
+    Args:
+        content: A line of JSON, or a table's row. A JSON line with NaN in it comes out of a table.
+
     Raises:
         ValidationError: It is no JSON object, or a value has the wrong type.
     """
     if isinstance(content, bytes):
-        return Line.model_validate_json(content)
-    return Line.model_validate(content)
+        cells = _json_object(content) if b"NaN" in content else None
+        if cells is None:
+            return Line.model_validate_json(content)
+        content = cells
+    return Line.model_validate({column: _cell(column, value) for column, value in content.items()})
+
+
+def _json_object(content: bytes) -> dict[str, Any] | None:
+    """Return what the bytes hold as JSON; None where that is no object."""
+    try:
+        cells = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return cells if isinstance(cells, dict) else None
 
 
 _SHAPES = {
@@ -177,7 +193,7 @@ class UnitBuilder:
     def add(self, numbered: NumberedLine) -> None:
         """Take one line; a line that lacks a reference or repeats another is a bad line."""
         line = numbered.line
-        missing = [name for name in ("question", "gold_answer", "probe_kind") if getattr(line, name) is None]
+        missing = [name for name in ("question", "gold_answer", "probe_kind") if not getattr(line, name)]
         if not (line.img_id or line.image):
             missing.append("img_id or image")
         if missing:
@@ -195,7 +211,7 @@ class UnitBuilder:
             else:
                 parts.complex = numbered
             return
-        if line.gold_question_class is None:
+        if not line.gold_question_class:
             self._refuse(numbered, "lacks gold_question_class")
             return
         index = line.atomic_index if line.atomic_index is not None else len(parts.atomic)

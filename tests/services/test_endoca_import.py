@@ -203,6 +203,8 @@ def test_an_answer_that_looks_like_json_or_na_stays_verbatim_in_csv(
 BROKEN_LINES = [
     (b'{"probe_id": "11::complex"', "EOF"),
     (b'["a", "list"]', "object"),
+    (b"NaN", "object"),
+    (b'{"probe_id": NaN', "EOF"),
     ('{"probe_id": "11::complex", "prediction": "caf\xe9"}'.encode("latin-1"), "not UTF-8"),
     (b'{"question": "no probe id?", "model_id": "V", "prediction": "no"}', "probe_id"),
     (b'{"probe_id": "11::complex", "prediction": "no"}', "no model_id"),

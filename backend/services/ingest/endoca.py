@@ -126,11 +126,11 @@ def _read(files: Sequence[SourceFile], suite: str | None, outcome: ImportReport,
                 n_null += 1
             numbered = NumberedLine(row.number, line, file.name)
             if not line.is_prediction:
-                if line.model_id is not None:
+                if line.model_id:
                     outcome.bad_lines.append(BadLine(row.number, "has a model_id, but no prediction", file.name))
                     continue
                 lines.questions[name].append(numbered)
-            elif line.model_id is None:
+            elif not line.model_id:
                 outcome.bad_lines.append(BadLine(row.number, "has a prediction, but no model_id", file.name))
             else:
                 lines.predictions.append((name, numbered))
@@ -211,7 +211,7 @@ def _make_suite(
     cursor: "duckdb.DuckDBPyConnection", name: str, lines: list[NumberedLine], outcome: ImportReport
 ) -> None:
     """Make a suite from the references that prediction lines carry, each question once."""
-    without = [n for n in lines if n.line.question is None or n.line.gold_answer is None]
+    without = [n for n in lines if not n.line.question or not n.line.gold_answer]
     for number, line, file in without:
         reason = f"probe {line.probe_id} is in no stored suite, and the line lacks the references to make one"
         outcome.bad_lines.append(BadLine(number, reason, file))
@@ -255,7 +255,7 @@ def _by_run(
             )
             outcome.bad_lines.append(BadLine(number, reason, file))
             continue
-        differing += line.gold_answer is not None and line.gold_answer != found.reference
+        differing += bool(line.gold_answer) and line.gold_answer != found.reference
         said_nothing = line.prediction is None and not line.error
         answer = None if said_nothing else Answer(found.probe_id, line.prediction or "", line.error or "")
         of_run[found.probe_id] = _Answered(numbered, answer)

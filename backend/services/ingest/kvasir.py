@@ -208,7 +208,10 @@ def _check_columns(file: SourceFile, model: type[RowModel], cells: dict[str, Any
     needed = [name for name, column in model.model_fields.items() if column.is_required()]
     missing = [name for name in needed if name not in cells]
     if model is SourceRow and "original" in cells:
-        raise AppError(f"{file.name} is Kvasir-VQA-x1, not Kvasir-VQA.", "Give Kvasir-VQA itself in its place (on the command line: --vqa).")
+        raise AppError(
+            f"{file.name} is Kvasir-VQA-x1, not Kvasir-VQA.",
+            "Give Kvasir-VQA itself in its place (on the command line: --vqa).",
+        )
     if missing:
         raise AppError(
             f"{file.name} has no column {', '.join(missing)}; it has {', '.join(cells)}.",

@@ -63,7 +63,7 @@ def match_probe(numbered: NumberedLine, stored: StoredProbes, suite: str | None)
     candidates = [
         probe
         for probe in stored.probes.get(line.probe_id, ())
-        if (line.question is None or line.question == probe.question) and (suite is None or probe.suite == suite)
+        if (not line.question or line.question == probe.question) and (suite is None or probe.suite == suite)
     ]
     if len(candidates) > 1:
         own = [probe for probe in candidates if (line.model_id, probe.suite) in stored.answering]
