@@ -5,17 +5,23 @@ import streamlit as st
 from backend.errors import AppError
 from backend.services.cases import load_case
 from backend.services.explore import run_names
+from backend.store.filters import UnitFilter
 from backend.store.queries import neighbours
 from pages.ui.answer_words import case_sentence
 from pages.ui.case_place import choose_case, leave_case, show_place
 from pages.ui.case_view import show_case
 from pages.ui.errors import show_error
-from pages.ui.filters import link_filter
+from pages.ui.filters import link_filter, set_filter
 from pages.ui.resources import kept, the_store
 
 st.title("What was asked, and what was answered?")
 
-chosen = link_filter()
+try:
+    chosen = link_filter()
+except AppError as error:
+    show_error(error)
+    st.button("Show everything", on_click=set_filter, args=(UnitFilter(),))
+    st.stop()
 unit_id = st.query_params.get("unit", "")
 if not unit_id:
     choose_case(chosen)

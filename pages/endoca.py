@@ -7,6 +7,7 @@ import streamlit as st
 from backend.endoca.outcomes import Outcome
 from backend.errors import AppError
 from backend.figures import endoca as figures
+from backend.figures.outcome_bars import outcome_bars
 from backend.figures.style import BLIND_GROUP, theme_of
 from backend.services import endoca_series
 from backend.services.explore import run_names
@@ -17,9 +18,11 @@ from pages.ui.clicks import clickable_chart
 from pages.ui.endoca_words import (
     blind_sentence,
     counted,
+    gaps_sentence,
     headline,
     legend,
     metric_help,
+    nothing_shown,
     quiet_line,
     shift_sentence,
     suite_notes,
@@ -56,9 +59,25 @@ runs = {row["run_id"]: row["label"] for row in kept(endoca_series.runs_of, chose
 names = {**kept(run_names), **runs}
 facts = kept(endoca_series.suite_facts, chosen.suite)
 
-st.text(headline(rows))
+filtered = questions != UnitFilter(suite=chosen.suite)
+st.text(
+    headline(rows)
+    if rows
+    else nothing_shown(chosen.suite, units=bool(facts.n_units), runs=bool(runs), filtered=filtered)
+)
 show_filters(chosen, kept(endoca_series.choices, chosen.suite), suites, runs, names)
 show_sentence(chosen, names, counted(kept(unit_count, chosen)) if facts.n_units else "printed figures only")
+
+if not rows:
+    with st.container(horizontal=True, gap="medium"):
+        if filtered:
+            st.button("Clear the filters", on_click=set_filter, args=(UnitFilter(suite=chosen.suite),))
+        if not runs:
+            st.page_link(DATA, label="Import prediction files, or run the blind baseline, on the Data page")
+    if facts.n_units:
+        st.subheader("Cases", anchor="cases")
+        show_units(chosen, key="cases")
+    st.stop()
 
 if not facts.n_units:
     with st.container(border=True):
@@ -81,10 +100,13 @@ if chosen != questions:
     )
     show_units(chosen, key="cases")
 
+gaps = gaps_sentence(rows)
+if gaps:
+    st.html(quiet_line(gaps))
 left, right = st.columns([1, 1], gap="medium")
 with left:
     st.subheader(
-        f"Up to {READABLE} VLMs, five views",
+        f"Up to {READABLE} VLMs, {len(figures.radar_axes(series))} views",
         help="On every axis outside is better. Consistency is 1 − inconsistency. " + metric_help("inconsistency", rows),
     )
     shown = pick_series(rows, key="radar")
@@ -147,21 +169,20 @@ with right:
             + "</div>"
         )
         bar_point = clickable_chart(
-            drawn_once("outcomes", (questions, theme.name), lambda: figures.outcome_bars(outcomes, theme)),
+            drawn_once("outcomes", (questions, theme.name), lambda: outcome_bars(outcomes, theme)),
             key="outcome_chart",
             alt="Outcomes of units by run",
         )
         st.caption("Percent of units. A segment opens its cases.")
+        if gaps:
+            st.html(quiet_line(gaps))
 st.caption(" ".join(suite_notes(facts, rows)))
 
 st.subheader("Which parts go wrong", help=metric_help("atomic_accuracy", rows))
 class_cases = None
 if answered:
     class_cases = show_classes(answered, chosen)
-    st.caption(
-        "Atomic accuracy in percent, dark for 0 and light for 100. A cell opens the cases in which such a part was "
-        "answered wrong."
-    )
+    st.caption("Atomic accuracy in percent, dark for 0 and light for 100.")
 else:
     st.text("Printed tables do not break down by question class.")
 
@@ -170,9 +191,11 @@ cell = table_cases = None
 match link_choice("table", "Table", TABLES):
     case "By VLM":
         cell = show_scores(rows, questions, theme)
-        st.caption("95 % intervals resample whole images. Printed rows have none. A cell opens the units behind it.")
+        st.caption(
+            "95 % intervals say how far a score would move with other images like these. Printed rows have none."
+        )
         shift = kept(endoca_series.printed_shift)
-        if shift is not None:
+        if shift is not None and chosen.suite in shift.suites:
             st.html(quiet_line(shift_sentence(shift)))
     case "Missing and unreadable":
         cell = show_quality(rows, questions, theme)

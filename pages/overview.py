@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from backend.services.endoca_series import vlm_places
-from backend.services.headlines import headlines
+from backend.domain.metric import percent
+from backend.services.endoca_series import MOST_UNANSWERED, vlm_places
+from backend.services.headlines import FEWEST_UNITS, headlines
 from backend.services.store_contents import totals
 from pages.ui.first_steps import show_first_steps
 from pages.ui.headline_cards import STYLE, show_headline
@@ -36,6 +37,10 @@ if gaps:
         for column, gap in zip(st.columns(2), gaps[left : left + 2], strict=False):
             with column:
                 show_headline(gap, places.get(gap.vlm))
+    st.caption(
+        f"Chosen among runs over at least {FEWEST_UNITS} units with at most {percent(MOST_UNANSWERED)} of their "
+        "answers missing or failed: a missing part counts as wrong, and would make a gap of its own."
+    )
 
 if held.suites:
     st.subheader("What is in the store")

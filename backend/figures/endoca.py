@@ -1,4 +1,4 @@
-"""The figures of paired answers: radar, rank slope, complexity, outcome bars.
+"""The figures of paired answers: radar, rank slope, complexity.
 
 Tables of `services.endoca_series` in, plotly figures out. Every point carries in
 ``customdata`` what lies behind it: the key of its series, then what the point stands for. Text of
@@ -8,7 +8,6 @@ a data set is escaped, and enters as hover text, never as a template.
 __all__ = [
     "RADAR_AXES",
     "complexity_facets",
-    "outcome_bars",
     "radar_axes",
     "rank_slope",
     "score_radar",
@@ -26,13 +25,13 @@ from backend.domain.metric import NOT_AVAILABLE, percent
 from backend.figures.style import (
     BLIND_GROUP,
     LIGHT,
-    OUTCOME_COLORS,
+    PERCENT_TICKS,
+    PERCENT_WORDS,
     Mark,
     Theme,
     base_layout,
     mark_of,
     short_name,
-    text_on,
 )
 
 if TYPE_CHECKING:
@@ -51,18 +50,12 @@ RADAR_AXES = {
 }
 """Metric → its name on the radar; on all of them outside is better."""
 
-_TICKS = [0.0, 0.25, 0.5, 0.75, 1.0]
-_TICK_TEXT = ["0", "25", "50", "75", "100 %"]
-
 
 _SLOPE_NAME = 16
 """So many letters of a name stand at an end of the slope, which has two of them."""
 
-_LETTER, _VALUE = 6.6, 48
+_LETTER, _VALUE = 6, 36
 """Width in px of a letter at the slope's end, and of the value beside the name."""
-
-_SMALLEST_LABELLED = 0.06
-"""A narrower segment of a bar has no room for its label."""
 
 
 def radar_axes(series: "pd.DataFrame") -> list[str]:
@@ -113,8 +106,8 @@ def score_radar(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
             "angularaxis": {"direction": "clockwise", "rotation": 90, "tickfont": {"size": 14}, **line},
             "radialaxis": {
                 "range": [0, 1.06],
-                "tickvals": _TICKS,
-                "ticktext": _TICK_TEXT,
+                "tickvals": PERCENT_TICKS,
+                "ticktext": PERCENT_WORDS,
                 "tickfont": {"size": 11, "color": theme.quiet},
                 "angle": 90,
                 "tickangle": 90,
@@ -173,6 +166,7 @@ def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
             }
         )
     longest = max((len(_end_name(row)) for row in _records(ranked)), default=_SLOPE_NAME)
+    # The ends lie inside the plot, since outside of it nothing can be clicked.
     side = round(_LETTER * longest + _VALUE)
     font = {"size": 12, "color": theme.quiet}
     head = {"showarrow": False, "yref": "paper", "y": 1, "yanchor": "bottom", "font": font}
@@ -180,7 +174,7 @@ def rank_slope(series: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
         theme,
         height=max(240, 58 + 21 * len(ranked)),
         margin={"l": side, "r": side, "t": 30, "b": 4},
-        xaxis={"range": [0, 1], "visible": False, "fixedrange": True},
+        xaxis={"range": [-0.15, 1.15], "visible": False, "fixedrange": True},
         yaxis={"range": [len(ranked) + 0.6, 0.4], "visible": False, "fixedrange": True},
         annotations=[
             {**head, "x": 0, "xanchor": "right", "text": "Complex accuracy, %"},
@@ -229,7 +223,7 @@ def complexity_facets(complexity: "pd.DataFrame", theme: Theme = LIGHT, *, colum
     ends = [min(levels, default=1) - 0.35, max(levels, default=1) + 0.35]
     axes = {
         "x": {**axis, "tickvals": levels, "range": ends, "showgrid": False},
-        "y": {**axis, "tickvals": _TICKS, "ticktext": _TICK_TEXT, "range": [-0.04, 1.08]},
+        "y": {**axis, "tickvals": PERCENT_TICKS, "ticktext": PERCENT_WORDS, "range": [-0.04, 1.08]},
     }
     titles = [
         {"text": escape(short_name(str(rows[0]["label"]))), "font": {"size": 13, "color": theme.text}} for rows in shown
@@ -253,69 +247,6 @@ def _grid(n_rows: int, columns: int) -> tuple[dict[str, Any], list[Any]]:
         horizontal_spacing=0.035, vertical_spacing=0.16 if n_rows > 1 else 0.0,
     ).layout.to_plotly_json()  # fmt: skip
     return {name: layout[name] for name in layout if name[1:5] == "axis"}, layout["annotations"]
-
-
-def outcome_bars(outcomes: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
-    """Return what became of the units, a stacked bar a run, the right answers first.
-
-    Args:
-        outcomes: One row a run and outcome: series, label, vlm_group, outcome, plain (the outcome in
-            words), n_units, n_total (the run's units). Runs are drawn by their share of supported units.
-        theme: Light or dark.
-    """
-    every = _records(outcomes)
-    share = {row["series"]: row["n_units"] / row["n_total"] for row in every if row["outcome"] == "supported"}
-    order = sorted(dict.fromkeys(row["series"] for row in every), key=lambda key: share.get(key, 0.0))
-    names = {row["series"]: str(row["label"]) for row in every}
-    traces: list[Trace] = []
-    for outcome in (*OUTCOME_COLORS, "not_answered"):
-        rows = [row for row in every if row["outcome"] == outcome]
-        if not rows:
-            continue
-        pair = OUTCOME_COLORS.get(outcome)
-        color = None if pair is None else pair[theme is not LIGHT]
-        shares = [row["n_units"] / row["n_total"] for row in rows]
-        traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "y": [row["series"] for row in rows],
-                "x": shares,
-                "marker": {
-                    "color": color or "rgba(0,0,0,0)",
-                    "line": {"width": 1, "color": theme.quiet if color is None else theme.ground},
-                },
-                "text": [f"{100 * value:.0f}" if value >= _SMALLEST_LABELLED else "" for value in shares],
-                "textposition": "inside",
-                "constraintext": "none",
-                "insidetextanchor": "middle",
-                "textangle": 0,
-                "textfont": {"size": 12, "color": theme.text if color is None else text_on(color)},
-                "customdata": [[row["series"], outcome] for row in rows],
-                "hovertext": [
-                    f"<b>{escape(names[row['series']])}</b><br>{escape(str(row['plain']))}<br>"
-                    f"{percent(value)}, {row['n_units']:,}/{row['n_total']:,} units"
-                    for row, value in zip(rows, shares, strict=True)
-                ],
-                "hoverinfo": "text",
-            }
-        )
-    layout = base_layout(
-        theme,
-        barmode="stack",
-        bargap=0.28,
-        height=max(150, 50 + 32 * len(order)),
-        margin={"l": 8, "r": 24, "t": 4, "b": 26},
-        xaxis={
-            "range": [0, 1], "tickvals": _TICKS, "ticktext": _TICK_TEXT, "showgrid": False, "zeroline": False,
-            "tickfont": {"size": 11, "color": theme.quiet}, "fixedrange": True,
-        },
-        yaxis={
-            "categoryorder": "array", "categoryarray": order, "tickvals": order,
-            "ticktext": [escape(short_name(names[key])) + "  " for key in order], "fixedrange": True, "automargin": True,
-        },
-    )  # fmt: skip
-    return go.Figure(traces, layout)
 
 
 def hover_text(row: Row, key: str, name: str) -> str:

@@ -12,6 +12,8 @@ __all__ = [
     "LIGHT",
     "ORIGIN_GLYPHS",
     "OUTCOME_COLORS",
+    "PERCENT_TICKS",
+    "PERCENT_WORDS",
     "VLM_COLORS",
     "Mark",
     "Theme",
@@ -49,6 +51,10 @@ OUTCOME_COLORS = {
 
 One that was not answered has none: it is drawn hollow.
 """
+
+PERCENT_TICKS = [0.0, 0.25, 0.5, 0.75, 1.0]
+PERCENT_WORDS = ["0", "25", "50", "75", "100 %"]
+"""What an axis of shares is marked with."""
 
 VLM_COLORS = (
     ("#0072B2", "#5AB4F0"),

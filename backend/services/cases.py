@@ -82,6 +82,11 @@ class CaseAnswer:
     parts: tuple[Part, ...]
     """A complex answer has as many as the unit has atomic questions, in their order."""
 
+    @property
+    def answered(self) -> bool:
+        """Whether the VLM said anything; a missing, failed or empty answer counts as wrong and says nothing."""
+        return self.status not in (AnswerStatus.MISSING, AnswerStatus.FAILED, AnswerStatus.EMPTY)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -112,6 +117,20 @@ class CaseRun:
     verdict: Verdict
     answers: tuple[CaseAnswer, ...]
     """One a question of the case, in the same order."""
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether a right complex answer meets a part that was answered, and wrong."""
+        return self._inconsistent and any(part.answered and not part.correct for part in self.answers[1:])
+
+    @property
+    def part_unanswered(self) -> bool:
+        """Whether the outcome is inconsistent only because parts have no answer, which counts as wrong."""
+        return self._inconsistent and not self.contradicts
+
+    @property
+    def _inconsistent(self) -> bool:
+        return self.verdict.key == Outcome.INCONSISTENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +204,7 @@ def runs_in_order(runs: Sequence[CaseRun], chosen: UnitFilter) -> tuple[list[Cas
             and (not chosen.outcomes or run.verdict.key in chosen.outcomes)
         )
 
-    ordered = sorted(
-        runs, key=lambda run: (run.verdict.key != Outcome.INCONSISTENT, run.vlm.lower(), run.stage, run.run_id)
-    )
+    ordered = sorted(runs, key=lambda run: (not run.contradicts, run.vlm.lower(), run.stage, run.run_id))
     return [run for run in ordered if asked(run)], [run for run in ordered if not asked(run)]
 
 

@@ -6,6 +6,7 @@ one table with their origin, so that every figure and table of a page tells them
 
 __all__ = [
     "BLIND",
+    "MOST_UNANSWERED",
     "BlindFinding",
     "Choices",
     "PrintedShift",
@@ -15,6 +16,7 @@ __all__ = [
     "complexity_table",
     "endoca_suites",
     "group_table",
+    "lacks_answers",
     "of_questions",
     "outcome_table",
     "printed_shift",
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 
 BLIND = "blind"
 """Group of the baseline that answers without looking."""
+
+MOST_UNANSWERED = 0.05
+"""A run with a larger share of missing or failed answers is told apart: its scores say as much about its file."""
 
 LEVEL_METRICS = ("complex_accuracy", "all_atomic_accuracy")
 """What is shown by complexity."""
@@ -82,6 +87,8 @@ class Choices(NamedTuple):
     classes: tuple[str, ...]
     groups: tuple[str, ...]
     """VLM groups of its runs and printed rows."""
+    origins: tuple[str, ...]
+    """Origins of its runs, and ``published`` where it has printed rows."""
 
 
 def choices(store: Store, suite: str) -> Choices:
@@ -92,6 +99,8 @@ def choices(store: Store, suite: str) -> Choices:
         "SELECT DISTINCT unnest(question_classes) AS class FROM units WHERE suite = $suite ORDER BY ALL",
         "SELECT vlm_group FROM runs WHERE suite = $suite AND vlm_group IS NOT NULL UNION "
         "SELECT vlm_group FROM published WHERE suite = $suite AND vlm_group IS NOT NULL ORDER BY ALL",
+        "SELECT origin FROM runs WHERE suite = $suite UNION "
+        f"SELECT '{Origin.PUBLISHED}' FROM published WHERE suite = $suite ORDER BY ALL",
     )
     return Choices(*(tuple(row[0] for row in store.rows(sql, {"suite": suite})) for sql in listed))
 
@@ -169,6 +178,13 @@ def group_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     table.insert(2, "run_ids", pd.Series(run_ids, index=table.index, dtype=object))
     table.insert(3, "n_runs", [len(ids) for ids in run_ids])
     return table
+
+
+def lacks_answers(row: Mapping[str, Any]) -> bool:
+    """Return whether more than `MOST_UNANSWERED` of a run's answers are missing or failed; never of a printed row."""
+    if row["run_id"] is None:
+        return False
+    return bool(row["n_missing"] + row["n_failed"] > MOST_UNANSWERED * (row["n_units"] + row["n_atomic"]))
 
 
 class BlindFinding(NamedTuple):

@@ -1,10 +1,12 @@
 """The headline of each suite: the VLM whose right answers stand on right parts least often.
 
 The gap from complex to joint accuracy is the share of all units with a right answer on a
-wrong part. Runs and printed tables each have their own headline; they are never pooled.
+wrong part. Runs and printed tables each have their own headline; they are never pooled. A
+missing part counts as wrong, so a run that lacks answers would make a headline of its file: it
+has none, and no more has a run over few units.
 """
 
-__all__ = ["Headlines", "WidestGap", "headlines"]
+__all__ = ["FEWEST_UNITS", "Headlines", "WidestGap", "headlines"]
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +14,7 @@ from backend.domain.metric import Estimate
 from backend.domain.records import Origin, System
 from backend.domain.statistics.ratio_table import estimate_of
 from backend.endoca.metrics import METRICS
-from backend.services.endoca_series import BLIND, records
+from backend.services.endoca_series import BLIND, MOST_UNANSWERED, records
 from backend.services.explore import endoca_metrics, printed_endoca, run_label
 from backend.store import queries
 from backend.store.filters import UnitFilter
@@ -20,6 +22,10 @@ from backend.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+FEWEST_UNITS = 100
+"""A run over fewer units has no headline."""
 
 
 class WidestGap(NamedTuple):
@@ -43,17 +49,23 @@ class Headlines(NamedTuple):
     """What the overview says."""
 
     runs: "pd.DataFrame"
-    """All runs: `backend.store.queries.run_table` with label, n_units, complex_accuracy,
-    joint_accuracy and gap (complex − joint), the last four NaN for a run without outcomes."""
+    """All runs: `backend.store.queries.run_table` with label, n_units, unanswered (share of answers
+    missing or failed), complex_accuracy, joint_accuracy and gap (complex − joint), the last five NaN
+    for a run without outcomes."""
     gaps: list[WidestGap]
     """Suite by suite: that of the runs, then that of the printed table. Of equal gaps the first
     in the order of the tables counts."""
 
 
 def headlines(store: Store) -> Headlines:
-    """Return the headlines and the runs they are chosen from; the blind baseline is no VLM and has none."""
+    """Return the headlines and all runs.
+
+    A headline is chosen among runs over at least `FEWEST_UNITS` units with at most
+    `MOST_UNANSWERED` of their answers missing or failed; the blind baseline is no VLM.
+    """
     runs = _runs(store)
-    vlms = runs[(runs["vlm_group"].fillna("") != BLIND) & runs["gap"].notna()]
+    whole = (runs["n_units"] >= FEWEST_UNITS) & (runs["unanswered"] <= MOST_UNANSWERED)
+    vlms = runs[(runs["vlm_group"].fillna("") != BLIND) & runs["gap"].notna() & whole]
     printed_suites = store.rows("SELECT DISTINCT suite FROM published WHERE system = ?", [System.ENDOCA])
     gaps: list[WidestGap] = []
     for suite in sorted({*vlms["suite"], *(suite for (suite,) in printed_suites)}):
@@ -68,7 +80,8 @@ def headlines(store: Store) -> Headlines:
 
 _SUMS = """
     SELECT o.run_id, count(*) AS n_units, count(*) FILTER (o.complex_correct) AS n_complex_correct,
-           count(*) FILTER (o.complex_correct AND o.n_atoms_correct = o.n_atoms) AS n_joint_correct
+           count(*) FILTER (o.complex_correct AND o.n_atoms_correct = o.n_atoms) AS n_joint_correct,
+           sum(o.n_missing + o.n_failed) / sum(1 + o.n_atoms) AS unanswered
     FROM outcomes o JOIN runs r USING (run_id, scorer, scorer_version) GROUP BY o.run_id
 """
 """Sums a run, without its images: no interval is wanted here, and the page opens at once."""

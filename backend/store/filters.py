@@ -81,7 +81,9 @@ class UnitFilter:
             chosen.append(self._class_clause())
         if self.outcomes:
             plain = _either([Outcome(key).plain for key in self.outcomes])
-            chosen.append(Clause("list_contains($outcomes, o.outcome)", {"outcomes": list(self.outcomes)}, f"“{plain}”"))
+            chosen.append(
+                Clause("list_contains($outcomes, o.outcome)", {"outcomes": list(self.outcomes)}, f"“{plain}”")
+            )
         if self.text.strip():
             chosen.append(Clause(_TEXT_SQL, {"text": self.text.strip().lower()}, f"with “{self.text.strip()}”"))
         if self.right:

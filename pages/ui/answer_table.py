@@ -4,7 +4,7 @@ Plain HTML, so that a reader can search, print and copy it, and folding needs no
 words are escaped: they come from data sets and VLMs.
 """
 
-__all__ = ["answer_table"]
+__all__ = ["answer_table", "verdict_order", "verdict_tag"]
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -12,13 +12,11 @@ from html import escape
 from backend.domain.records import AnswerStatus, Role
 from backend.endoca.outcomes import Outcome
 from backend.services.cases import Case, CaseAnswer, CaseQuestion, CaseRun
-from pages.ui.answer_words import answer_name, judged, part_name, run_sentence
+from pages.ui.answer_words import PART_UNANSWERED, answer_name, judged, part_name, run_sentence
 from pages.ui.tags import origin_tag, outcome_tag, vlm_name
 
 FOLDED_FROM = 280
 """Answers with more letters are folded; the whole text is one click away."""
-
-_NOT_ANSWERED = (AnswerStatus.MISSING, AnswerStatus.FAILED, AnswerStatus.EMPTY)
 
 
 def answer_table(case: Case, asked: Sequence[CaseRun], others: Sequence[CaseRun], places: Mapping[str, int]) -> str:
@@ -37,6 +35,18 @@ def answer_table(case: Case, asked: Sequence[CaseRun], others: Sequence[CaseRun]
         bodies.append(f'<tbody><tr><th class="apart" colspan="{width}" scope="rowgroup">{words}</th></tr></tbody>')
         bodies += [_run_rows(case, run, places) for run in others]
     return f'<div class="case-answers"><table>{_head(case.questions)}{"".join(bodies)}</table></div>'
+
+
+def verdict_tag(run: CaseRun) -> str:
+    """Return a run's verdict as a tag; a right answer whose parts lack answers is grey, and no contradiction."""
+    if not run.part_unanswered:
+        return outcome_tag(run.verdict.key)
+    return f'<span class="unanswered" title="{run.verdict.label}"><i></i>{PART_UNANSWERED}</span>'
+
+
+def verdict_order(run: CaseRun) -> tuple[bool, int, bool]:
+    """Return where a run's verdict stands among others: contradictions first, then as outcomes are listed."""
+    return not run.contradicts, list(Outcome).index(Outcome(run.verdict.key)), run.part_unanswered
 
 
 def _head(questions: Sequence[CaseQuestion]) -> str:
@@ -58,24 +68,25 @@ def _head(questions: Sequence[CaseQuestion]) -> str:
 
 def _run_rows(case: Case, run: CaseRun, places: Mapping[str, int]) -> str:
     """Return one run's answers as a row, and below it what they mean and how they were judged."""
-    apart = run.verdict.key == Outcome.INCONSISTENT
+    apart = run.contradicts
     details = [text for text in (run.setting, run.stage if run.stage != "direct" else "") if text]
     about = "".join(f"<small>{escape(text)}</small>" for text in details)
     who = f"{vlm_name(run.vlm, run.vlm_group, places.get(run.vlm))}<br>{origin_tag(run.origin)} {about}"
-    answers = "".join(_answer_cell(answer, apart and not answer.correct) for answer in run.answers)
+    answers = "".join(_answer_cell(answer, apart and answer.answered and not answer.correct) for answer in run.answers)
     sentence = f"<p>{escape(run_sentence(case, run))}</p>"
-    said = sentence + _judgement(case, run, "") if apart else _judgement(case, run, sentence)
+    is_told = apart or run.part_unanswered
+    said = sentence + _judgement(case, run, "") if is_told else _judgement(case, run, sentence)
     width = len(case.questions) + 2
     return (
         f'<tbody class="{"apart" if apart else "run"}">'
-        f'<tr><th scope="row">{who}</th>{answers}<td>{outcome_tag(run.verdict.key)}</td></tr>'
+        f'<tr><th scope="row">{who}</th>{answers}<td>{verdict_tag(run)}</td></tr>'
         f'<tr class="more"><td colspan="{width}">{said}</td></tr></tbody>'
     )
 
 
 def _answer_cell(answer: CaseAnswer, contradicts: bool) -> str:
     """Return what was said, then how it was judged; a failed call shows its error, quieter than an answer."""
-    sign = "○" if answer.status in _NOT_ANSWERED else "✓" if answer.correct else "✗"
+    sign = "○" if not answer.answered else "✓" if answer.correct else "✗"
     text, kind = (answer.error, "error") if answer.status is AnswerStatus.FAILED else (answer.text, "said")
     spoken = f'<span class="verbatim {kind}">{_folded(text)}</span>' if text.strip() else ""
     word = f'<b class="{"right" if answer.correct else "wrong"}" aria-hidden="true">{sign}</b> {judged(answer)}'

@@ -4,16 +4,22 @@ Everything returned is plain text and may hold a data set's or a VLM's words; wh
 escapes it.
 """
 
-__all__ = ["answer_name", "case_sentence", "judged", "part_name", "role_name", "run_sentence"]
+__all__ = ["PART_UNANSWERED", "answer_name", "case_sentence", "judged", "part_name", "role_name", "run_sentence"]
 
 from collections.abc import Sequence
 
 from backend.domain.records import AnswerStatus, Role
 from backend.endoca.outcomes import Outcome
+from backend.endoca.scoring import Rule
 from backend.services.cases import Case, CaseAnswer, CaseQuestion, CaseRun
 
 QUOTED = 160
 """Letters of an answer that a sentence quotes; the whole stands in the table."""
+
+PART_UNANSWERED = "right answer, part not answered"
+"""Of a run whose wrong parts are all missing, failed or empty: nothing was said that contradicts."""
+
+_UNDECIDED = (Rule.HEDGE, Rule.REFUSAL, Rule.NON_COMMITTAL)
 
 _STATUS_WORDS = {
     AnswerStatus.UNPARSED: "could not be read",
@@ -43,7 +49,14 @@ def part_name(question: CaseQuestion) -> str:
 
 def judged(answer: CaseAnswer) -> str:
     """Return the judgement of one answer in a word or three: right, wrong, or why there is none."""
+    if answer.status is AnswerStatus.UNPARSED and _undecided(answer):
+        return "gives no definite answer"
     return _STATUS_WORDS.get(answer.status, "right" if answer.correct else "wrong")
+
+
+def _undecided(answer: CaseAnswer) -> bool:
+    """Return whether all that was not read is a hedge, a refusal, or says that nothing can be said."""
+    return all(part.rule in _UNDECIDED for part in answer.parts if part.parsed is None)
 
 
 def case_sentence(runs: Sequence[CaseRun]) -> str:
@@ -51,13 +64,19 @@ def case_sentence(runs: Sequence[CaseRun]) -> str:
     if not runs:
         return "No VLM has answered it yet."
     n_right = sum(run.answers[0].correct for run in runs)
-    n_apart = sum(run.verdict.key == Outcome.INCONSISTENT for run in runs)
+    n_apart = sum(run.contradicts for run in runs)
+    n_silent = sum(run.part_unanswered for run in runs)
     sentence = (
         f"{n_right} of {len(runs)} {'run answers' if len(runs) == 1 else 'runs answer'} the complex question right"
     )
     if not n_right:
         return f"{sentence}."
-    return f"{sentence}; {f'{n_apart} of these on a wrong part' if n_apart else 'all on right parts'}."
+    faults = [
+        f"{count} of these {words}"
+        for count, words in ((n_apart, "on a wrong part"), (n_silent, "with a part not answered"))
+        if count
+    ]
+    return f"{sentence}; {', '.join(faults) or 'all on right parts'}."
 
 
 def run_sentence(case: Case, run: CaseRun) -> str:
@@ -70,6 +89,14 @@ def run_sentence(case: Case, run: CaseRun) -> str:
     match Outcome(run.verdict.key):
         case Outcome.SUPPORTED:
             return "Right answer, and every part is right when asked alone."
+        case Outcome.INCONSISTENT if run.part_unanswered:
+            numbers = [question.position + 1 for question, _ in wrong]
+            one = len(numbers) == 1
+            listed = " and ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1]))))
+            return (
+                f"The complex answer is right; part{'' if one else 's'} {listed} {'was' if one else 'were'} not "
+                f"answered, which counts as wrong."
+            )
         case Outcome.INCONSISTENT:
             told = "; ".join(_told(question, answer) for question, answer in wrong)
             return f"Right answer, wrong part: it says {_quote(lead.text)} (right), but asked alone {told}."
@@ -87,7 +114,7 @@ def run_sentence(case: Case, run: CaseRun) -> str:
 def _told(question: CaseQuestion, answer: CaseAnswer) -> str:
     """Return what a wrong part was asked and what it answered."""
     asked = _quote(question.question)
-    if answer.status in (AnswerStatus.MISSING, AnswerStatus.FAILED, AnswerStatus.EMPTY):
+    if not answer.answered:
         return f"{asked} there is no answer ({judged(answer)})"
     return f"{asked} it says {_quote(answer.text)} ({judged(answer)}; the reference is {_quote(question.reference)})"
 

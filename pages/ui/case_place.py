@@ -3,9 +3,10 @@
 The address holds the case and the filter, so it can be sent, and the browser's Back works.
 """
 
-__all__ = ["choose_case", "leave_case", "show_place"]
+__all__ = ["choose_case", "go_to", "leave_case", "show_place"]
 
 from collections.abc import Mapping
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -13,11 +14,15 @@ import streamlit as st
 from backend.services.explore import run_names
 from backend.services.store_contents import totals
 from backend.store.filters import UnitFilter
-from backend.store.queries import Neighbours
+from backend.store.queries import Neighbours, unit_page
+from pages.ui.case_steps import case_steps
 from pages.ui.copy import copy_button
-from pages.ui.links import DATA, ENDOCA
+from pages.ui.links import DATA, ENDOCA, address_of
 from pages.ui.resources import kept
 from pages.ui.unit_table import show_units
+
+LIST = "cases"
+"""The anchor of the list on Paired answers."""
 
 
 def show_place(place: Neighbours, chosen: UnitFilter, names: Mapping[str, str]) -> None:
@@ -29,18 +34,8 @@ def show_place(place: Neighbours, chosen: UnitFilter, names: Mapping[str, str]) 
         names: What to call a run, by run id.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(
-            "Previous",
-            shortcut="K",
-            disabled=not place.previous,
-            on_click=_go_to,
-            args=(place.previous,),
-            key="previous",
-        )
-        st.html(f'<span style="white-space:nowrap">{_position(place)}</span>', width="content")
-        st.button("Next", shortcut="J", disabled=not place.next, on_click=_go_to, args=(place.next,), key="next")
-        if st.button("Back to the list", shortcut="Escape", type="tertiary", key="back"):
-            st.switch_page(ENDOCA, query_params=chosen.to_query())
+        back_to = address_of(ENDOCA, chosen.to_query(), LIST)
+        case_steps(place.position, place.total, back_to, partial(go_to, chosen))
         st.space("stretch")
         copy_button("Copy link", key="copy_link")
     st.html(_list_words(chosen, names, "" if place.position else " This case is not among them."))
@@ -69,9 +64,6 @@ def _list_words(chosen: UnitFilter, names: Mapping[str, str], more: str = "") ->
     return f'<div style="font-size:.85rem;opacity:.8;overflow-wrap:anywhere">List: {sentence}.{more}</div>'
 
 
-def _position(place: Neighbours) -> str:
-    return f"{place.position:,} of {place.total:,}" if place.position else f"not in this list of {place.total:,}"
-
-
-def _go_to(unit_id: str) -> None:
-    st.query_params["unit"] = unit_id
+def go_to(chosen: UnitFilter, position: int) -> None:
+    """Write into the link the case at a position of the list, from 1."""
+    st.query_params["unit"] = str(kept(unit_page, chosen, offset=position - 1, limit=1)["unit_id"].iloc[0])

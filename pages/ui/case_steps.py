@@ -20,8 +20,7 @@ HTML = """
 """
 
 CSS = """
-:host, .steps { display: block; }
-div, button, span, a { font: inherit; font-size: 0.875rem; line-height: 1.4; }
+button, span, a { font: inherit; font-size: 0.875rem; line-height: 1.4; }
 button {
   padding: 0.3rem 0.75rem; cursor: pointer; color: var(--st-text-color); background: transparent;
   border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
@@ -30,6 +29,7 @@ button:disabled { cursor: default; opacity: 0.45; }
 button:hover:enabled { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 button:focus-visible, a:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
 span { margin: 0 0.6rem; white-space: nowrap; font-variant-numeric: tabular-nums; }
+span.asked { opacity: 0.6; }
 a { margin-left: 0.9rem; color: var(--st-text-color); text-decoration: none; white-space: nowrap; }
 a:hover { color: var(--st-primary-color); }
 kbd { font: inherit; font-size: 0.75rem; margin-left: 0.3rem; opacity: 0.7; }
@@ -51,7 +51,7 @@ function typing(event) {{
 
 export default function ({{ data, parentElement, setStateValue }}) {{
   let state = states.get(parentElement)
-  if (!state) states.set(parentElement, (state = {{ target: null, asked: 0 }}))
+  if (!state) states.set(parentElement, (state = {{ target: null, asked: 0, onKey: null }}))
   if (data.position === state.target || Date.now() - state.asked > PATIENCE_MS) state.target = null
 
   const [back, forth] = parentElement.querySelectorAll("button")
@@ -62,6 +62,7 @@ export default function ({{ data, parentElement, setStateValue }}) {{
     const total = number.format(data.total)
     parentElement.querySelector("span").textContent =
       place ? `${{number.format(place)}} of ${{total}}` : `not in this list of ${{total}}`
+    parentElement.querySelector("span").classList.toggle("asked", state.target !== null)
     back.disabled = !place || place <= 1
     forth.disabled = !place || place >= data.total
   }}
@@ -72,7 +73,7 @@ export default function ({{ data, parentElement, setStateValue }}) {{
     state.target = place + by
     state.asked = Date.now()
     draw()
-    setStateValue("asked", {{ position: state.target, of: data.unit }})
+    setStateValue("asked", {{ position: state.target, at: state.asked }})
   }}
 
   for (const button of [back, forth]) button.onclick = () => step(Number(button.dataset.step))
@@ -91,6 +92,8 @@ export default function ({{ data, parentElement, setStateValue }}) {{
     else if (key === "k") step(-1)
     else if (key === "escape") go(data.list)
   }}
+  window.removeEventListener("keydown", state.onKey)
+  state.onKey = onKey
   window.addEventListener("keydown", onKey)
   draw()
   return () => window.removeEventListener("keydown", onKey)
@@ -100,12 +103,11 @@ export default function ({{ data, parentElement, setStateValue }}) {{
 mount = st.components.v2.component("parallax_steps", html=HTML, css=CSS, js=JS)
 
 
-def case_steps(unit_id: str, position: int | None, total: int, back_to: str, go_to: Callable[[int], None]) -> None:
+def case_steps(position: int | None, total: int, back_to: str, go_to: Callable[[int], None]) -> None:
     """Draw the steps.
 
     Args:
-        unit_id: The case shown.
-        position: Its place in the list, from 1; None where it is not among them.
+        position: The place in the list of the case shown, from 1; None where it is not among them.
         total: The list's length.
         back_to: Address of the list.
         go_to: Called with the position a person asks for, before the page is drawn anew.
@@ -119,7 +121,7 @@ def case_steps(unit_id: str, position: int | None, total: int, back_to: str, go_
 
     mount(
         key=key,
-        data={"unit": unit_id, "position": position, "total": total, "list": back_to},
+        data={"position": position, "total": total, "list": back_to},
         on_asked_change=asked,
         width="content",
     )

@@ -4,7 +4,7 @@ The three systems fill the same view: a case has questions, the first of which l
 run has one answer to each of them and a verdict on the whole.
 """
 
-__all__ = ["show_case"]
+__all__ = ["identity", "show_case"]
 
 from collections import Counter
 from html import escape
@@ -12,23 +12,23 @@ from pathlib import Path
 
 import streamlit as st
 
-from backend.endoca.outcomes import Outcome
 from backend.services.cases import Case, CaseRun, runs_in_order
 from backend.services.endoca_series import vlm_places
 from backend.services.images import image_file
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
-from pages.ui.answer_table import answer_table
+from pages.ui.answer_table import answer_table, verdict_order, verdict_tag
 from pages.ui.answer_words import part_name, role_name
 from pages.ui.image_routes import image_url
 from pages.ui.links import DATA
-from pages.ui.tags import outcome_tag
 from pages.ui.viewer import image_viewer
 
 STYLE = Path(__file__).resolve().parent / "static" / "case.css"
 
 VIEWER_HEIGHT = 440
 """In CSS pixels; a frame of an endoscope fills it at the width of half a page."""
+
+SEEN = "From the training split of the source data; VLMs adapted to it may have seen it."
 
 
 def show_case(store: Store, case: Case, chosen: UnitFilter) -> None:
@@ -69,20 +69,20 @@ def _image(store: Store, case: Case) -> None:
     else:
         st.html(_no_image(case))
         st.page_link(DATA, label="Attach images on the Data page")
-    st.html(_identity(case))
+    st.html(identity(case))
 
 
 def _no_image(case: Case) -> str:
-    gone = "is no longer where it was" if case.image.at_hand else "is not at hand"
+    gone = "The image file is no longer where it was" if case.image.at_hand else "No usable image file was found"
     return (
-        f'<div class="case-no-image" role="note"><p><strong>The image file {gone}.</strong></p>'
+        f'<div class="case-no-image" role="note"><p><strong>{gone}.</strong></p>'
         f"<p>{escape(case.image.file)}</p>"
-        "<p>Name the folder that holds the images on the Data page, or give it to the import with "
-        "--images. Files are found by their names. Everything below works without it.</p></div>"
+        "<p>Name the folder that holds the images under Images on the Data page; files are found by their "
+        "names. Its import log says which files could not be used. Everything below works without the image.</p></div>"
     )
 
 
-def _identity(case: Case) -> str:
+def identity(case: Case) -> str:
     """Return the strip below the image: which file, which pixels, which data set and split."""
     image = case.image
     parts = [escape(image.file)]
@@ -94,7 +94,8 @@ def _identity(case: Case) -> str:
         parts.append(f'sha256 <code title="{escape(image.sha256)}">{escape(image.sha256)}</code>')
     parts += [escape(image.dataset), f"split {escape(case.split or 'not named')}"]
     parts.append(f"{escape(case.suite)} {escape(case.source_id)}")
-    return f'<div class="case-identity">{"".join(f"<span>{part}</span>" for part in parts)}</div>'
+    strip = f'<div class="case-identity">{"".join(f"<span>{part}</span>" for part in parts)}</div>'
+    return strip + (f'<p class="case-note">{SEEN}</p>' if case.split.lower() == "train" else "")
 
 
 def _questions(case: Case) -> str:
@@ -114,7 +115,6 @@ def _questions(case: Case) -> str:
 
 def _tally(runs: tuple[CaseRun, ...]) -> str:
     """Return how many runs came to each verdict, contradictions first."""
-    counts = Counter(run.verdict.key for run in runs)
-    order = [Outcome.INCONSISTENT, *(outcome for outcome in Outcome if outcome is not Outcome.INCONSISTENT)]
-    parts = [f"<span>{counts[key]} {outcome_tag(key)}</span>" for key in order if counts[key]]
+    counts = Counter(verdict_tag(run) for run in sorted(runs, key=verdict_order))
+    parts = [f"<span>{count} {tag}</span>" for tag, count in counts.items()]
     return f'<div class="case-tally">{"".join(parts)}</div>'

@@ -13,6 +13,7 @@ from backend.services.endoca_series import of_questions, records
 from backend.services.explore import atomic_by_class
 from backend.store.filters import UnitFilter
 from pages.ui.clicks import clickable_table
+from pages.ui.plain import plain
 from pages.ui.resources import drawn_once, kept
 
 if TYPE_CHECKING:
@@ -32,16 +33,19 @@ def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitF
     questions = of_questions(chosen)
     cells = {(row["question_class"], row["run_id"]): row for row in records(kept(atomic_by_class, questions, wide))}
     classes = sorted({name for name, _ in cells})
-    keys = [run["run_id"] for run in runs]
+    labels = {str(run["run_id"]): str(run["label"]) for run in runs}
+    keys = list(labels)
     clicked = clickable_table(
         drawn_once("classes", (questions, wide), lambda: _heat(classes, keys, cells, wide)),
         key="classes",
+        words=lambda row, column: _words(classes[row], labels.get(column)),
+        ask="Choose a cell to open the cases in which such a part was answered wrong.",
         column_config={
             "class": st.column_config.TextColumn("Question class", pinned=True, width=170),
             "n": st.column_config.NumberColumn("n", help="Atomic questions of the class", width=60, format="localized"),
             **{
-                run["run_id"]: st.column_config.NumberColumn(str(run["label"]), width=145 if wide else 90)
-                for run in runs
+                key: st.column_config.NumberColumn(label, help=plain(label), width=_width(label, wide))
+                for key, label in labels.items()
             },
         },
     )
@@ -49,6 +53,15 @@ def show_classes(runs: Sequence[Mapping[str, Any]], chosen: UnitFilter) -> UnitF
         return None
     run_id, name = clicked[1], classes[clicked[0]]
     return replace(questions, runs=(run_id,), groups=(), origins=(), classes=(name,), part_wrong=True)
+
+
+def _words(name: str, label: str | None) -> str | None:
+    return None if label is None else f"{label}: {name.replace('_', ' ')}, answered wrong"
+
+
+def _width(label: str, wide: bool) -> int:
+    """Return a width in pixels that shows a name of common length whole, and no longer one."""
+    return max(145 if wide else 90, min(34 + 8 * len(label), 150))
 
 
 def _heat(classes: Sequence[str], keys: Sequence[str], cells: Mapping[tuple[str, str], Row], wide: bool) -> "Styler":

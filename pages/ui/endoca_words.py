@@ -3,9 +3,11 @@
 __all__ = [
     "blind_sentence",
     "counted",
+    "gaps_sentence",
     "headline",
     "legend",
     "metric_help",
+    "nothing_shown",
     "quiet_line",
     "shift_sentence",
     "suite_notes",
@@ -18,11 +20,17 @@ from typing import Any
 from backend.domain.metric import NOT_AVAILABLE, percent, points
 from backend.domain.records import Origin
 from backend.endoca.metrics import METRICS
-from backend.figures.style import BLIND_GROUP
-from backend.services.endoca_series import BlindFinding, PrintedShift, SuiteFacts
+from backend.figures.style import BLIND_GROUP, short_name
+from backend.services.endoca_series import BlindFinding, PrintedShift, SuiteFacts, lacks_answers
 from pages.ui.tags import origin_tag, vlm_mark
 
 Row = Mapping[str, Any]
+
+NAMED_GAPS = 3
+"""So many runs that lack answers are named; more are counted."""
+
+_HOLE = "display:inline-flex;mask:radial-gradient(circle closest-side at 50% 55%,transparent 50%,black 62%)"
+"""Makes a mark hollow."""
 
 
 def counted(units: int) -> str:
@@ -33,20 +41,64 @@ def counted(units: int) -> str:
 def headline(rows: Sequence[Row]) -> str:
     """Return the page's sentence about the VLM that answers most complex questions right.
 
-    Runs go before printed rows, since there are answers behind them.
+    Runs go before printed rows, since there are answers behind them, and whole runs before those
+    that lack answers: of such a one the sentence does not tell what its right answers rest on.
+
+    Args:
+        rows: Rows of `series_table`, at least one.
     """
     vlms = [row for row in rows if row["vlm_group"] != BLIND_GROUP and row["complex_accuracy"] is not None]
     if not vlms:
-        return "No VLM has answered this suite yet."
-    best = max(vlms, key=lambda row: (row["run_id"] is not None, row["complex_accuracy"]))
-    right, wrong = percent(best["complex_accuracy"]), best["inconsistency"]
-    source = f"n = {best['n_units']:,}" if best["run_id"] is not None else "as printed"
-    name = best["label"] if best["run_id"] is not None else best["vlm"]
-    if wrong is None:
-        return f"{name} answers {right} of complex questions right ({source})."
+        return "Only the blind baseline is shown, and no VLM."
+    best = max(vlms, key=lambda row: (row["run_id"] is not None and not lacks_answers(row), row["complex_accuracy"]))
+    right, wrong = percent(best["complex_accuracy"]), percent(best["inconsistency"])
+    if best["run_id"] is None:
+        return (
+            f"{best['vlm']} answers {right} of complex questions right; {wrong} of those rest on a wrong part "
+            "(as printed)."
+        )
+    answers = f"{best['label']} answers {right} of complex questions right (n = {best['n_units']:,})"
+    if lacks_answers(best):
+        return f"{answers}; many of its answers are missing or failed."
+    if best["inconsistency"] is None:
+        return f"{answers}."
+    return f"{answers}; {wrong} of those {best['inconsistency_n']:,} rest on a wrong part."
+
+
+def gaps_sentence(rows: Sequence[Row]) -> str:
+    """Return which runs lack many of their answers, which the figures show as wrong; empty where none does."""
+    gaps = [row for row in rows if lacks_answers(row)]
+    if not gaps:
+        return ""
+    told = []
+    for row in gaps[:NAMED_GAPS]:
+        n = row["n_units"] + row["n_atomic"]
+        told.append(f"of {short_name(str(row['label']))}, {row['n_missing'] + row['n_failed']:,} of {n:,}")
+    if len(gaps) > NAMED_GAPS:
+        others = len(gaps) - NAMED_GAPS
+        told.append(f"of {others} other run{'' if others == 1 else 's'}, many")
     return (
-        f"{name} answers {right} of complex questions right; {percent(wrong)} of those rest on a wrong part ({source})."
+        f"Missing or failed answers count as wrong: {'; '.join(told)}. A right answer with a missing part thus counts "
+        "as inconsistent, though nothing contradicts it."
     )
+
+
+def nothing_shown(suite: str, *, units: bool, runs: bool, filtered: bool) -> str:
+    """Return why there is no series to draw.
+
+    Args:
+        suite: Its name.
+        units: Whether the store holds its units.
+        runs: Whether a run answers it.
+        filtered: Whether anything but the suite is chosen.
+    """
+    if runs:
+        return f"No run over suite {suite} fits these filters, so there is nothing to compare. Clear them to see all."
+    if not units:
+        return f"The store holds no unit of suite {suite}, and its printed table does not fit these filters."
+    if filtered:
+        return f"No VLM has answered suite {suite} in this store, and no printed figure fits these filters."
+    return f"No VLM has answered suite {suite} in this store yet, so there is nothing to compare."
 
 
 def blind_sentence(finding: BlindFinding) -> str:
@@ -79,7 +131,7 @@ def suite_notes(facts: SuiteFacts, rows: Sequence[Row]) -> list[str]:
     if repeats:
         notes.append(
             f"{repeats:,} of {facts.n_atomic:,} atomic questions ask the same of the same image again; "
-            "intervals therefore resample whole images."
+            "intervals therefore rest on images, not on single questions."
         )
     adapted = any(row["vlm_group"] == "endoscopy_adapted" for row in rows)
     if facts.n_train and adapted:
@@ -106,15 +158,17 @@ def quiet_line(words: str) -> str:
 
 
 def legend(rows: Sequence[Row]) -> str:
-    """Return the marks and names of some series as HTML, each with the tag of its origin."""
+    """Return the marks and names of some series as HTML, hollow for printed, each with the tag of its origin."""
     entries = []
     for row in rows:
         place = int(row["place"]) if int(row["place"]) >= 0 else None
-        name = escape(str(row["vlm"] if row["run_id"] is None else row["label"]))
-        tag = origin_tag(row["origin"])
+        name = str(row["vlm"] if row["run_id"] is None else row["label"])
+        mark, tag = vlm_mark(row["vlm_group"], place), origin_tag(row["origin"])
+        if row["run_id"] is None:
+            mark = f'<span style="{_HOLE}">{mark}</span>'
         entries.append(
             '<span style="display:inline-flex;align-items:baseline;gap:.45em;white-space:nowrap">'
-            f"{vlm_mark(row['vlm_group'], place)}<span>{name}</span>{tag}</span>"
+            f'{mark}<span title="{escape(name)}">{escape(short_name(name))}</span>{tag}</span>'
         )
     return f'<div style="display:flex;flex-wrap:wrap;gap:.3em 1.1em;font-size:.88em">{"".join(entries)}</div>'
 
@@ -122,16 +176,22 @@ def legend(rows: Sequence[Row]) -> str:
 def metric_help(key: str, rows: Sequence[Row]) -> str:
     """Return one sentence, one formula and one example for a metric, for a tooltip.
 
+    A tooltip is Markdown, so the name of the example's run, a data set's text, stands in it as code.
+
     Args:
         key: A key of `METRICS`.
-        rows: Rows of the table shown; the first with counts gives the example.
+        rows: Rows of the table shown; the first run with counts that does not lack answers gives the
+            example, and is named.
     """
     metric = METRICS[key]
     text = f"{metric.plain.capitalize()} ({metric.term}): {metric.formula}. N/A when {metric.undefined_when}."
     for row in rows:
+        if row.get("run_id") is not None and lacks_answers(row):
+            continue
         if row.get(f"{key}_n") and row["origin"] != Origin.PUBLISHED and row["vlm_group"] != BLIND_GROUP:
             value = percent(row[key])
             if value != NOT_AVAILABLE:
-                text += f" Here, for example: {row[f'{key}_k']:,} / {row[f'{key}_n']:,} = {value}."
+                name = short_name(str(row.get("label") or row["vlm_group"])).replace("`", "'")
+                text += f" Here, for example, `{name}`: {row[f'{key}_k']:,} / {row[f'{key}_n']:,} = {value}."
             break
     return text

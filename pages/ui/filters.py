@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from backend.domain.records import Origin
 from backend.endoca.outcomes import Outcome
 from backend.errors import AppError
 from backend.figures.style import GROUP_LABELS
@@ -106,7 +105,7 @@ def show_filters(
             _Chip("classes", "Class", choices.classes, _spaced),
             _Chip("splits", "Split", choices.splits),
             _Chip("groups", "Group", choices.groups, lambda group: GROUP_LABELS.get(group, _spaced(group))),
-            _Chip("origins", "Origin", list(Origin)),
+            _Chip("origins", "Origin", choices.origins),
             _Chip("outcomes", "Outcome", list(Outcome), lambda outcome: Outcome(outcome).plain),
         ):
             _chip(chosen, chip)

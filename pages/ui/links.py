@@ -57,13 +57,13 @@ def address_of(page: Path, query: Mapping[str, str], place: str = "") -> str:
 
 
 def open_page(page: Path, query: Mapping[str, str], place: str = "") -> None:
-    """Open another page, as one step of the browser's history.
+    """Open a page, as one step of the browser's history.
 
     `st.switch_page` with parameters makes two: it writes the parameters to the address of the page
     left behind before it turns to the new one, and Back then stops at a page nobody saw.
 
     Args:
-        page: One of the pages of this module, another than the present one.
+        page: One of the pages of this module.
         query: The link's parameters.
         place: The anchor of a heading to land at; empty is the top.
     """

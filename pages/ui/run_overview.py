@@ -1,4 +1,4 @@
-"""All runs at a glance, by system, suite, VLM and origin; a click on a row opens the run's contradictions."""
+"""All runs at a glance, by system, suite, VLM and origin; a row opens the run's contradictions."""
 
 __all__ = ["show_run_overview"]
 
@@ -9,7 +9,7 @@ import streamlit as st
 from backend.endoca.outcomes import Outcome
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
 from backend.store.filters import UnitFilter
-from pages.ui.clicks import clickable_table
+from pages.ui.clicks import OPEN, clickable_table
 from pages.ui.links import CASE
 from pages.ui.store_tables import SYSTEMS
 
@@ -33,14 +33,18 @@ def show_run_overview(runs: "pd.DataFrame") -> None:
         joint=100 * runs["joint_accuracy"],
         apart=100 * runs["gap"],
     )
-    columns = ["suite", "label", "origin", "group", "n_units", "n_answers", "complex", "joint", "apart", "system"]
+    shown[OPEN] = "Open"
+    columns = [OPEN, "suite", "label", "origin", "complex", "joint", "apart", "group", "n_units", "n_answers", "system"]
     clicked = clickable_table(
         shown[columns],
+        key="runs",
+        words=lambda row, _: f"{runs['label'].iloc[row]} on {runs['suite'].iloc[row]}: right answers on a wrong part",
+        ask="Open, in a row, opens the run's contradictions. So does this button for a chosen row.",
         column_config={
-            "suite": "Suite",
-            "label": "VLM",
-            "origin": "Origin",
-            "group": "Group",
+            "suite": st.column_config.TextColumn("Suite", width=90),
+            "label": st.column_config.TextColumn("VLM", width=170),
+            "origin": st.column_config.TextColumn("Origin", width=105),
+            "group": st.column_config.TextColumn("Group", width=150),
             "n_units": st.column_config.NumberColumn("Units", format="localized"),
             "n_answers": st.column_config.NumberColumn("Answers", format="localized"),
             "complex": st.column_config.NumberColumn(
@@ -52,11 +56,10 @@ def show_run_overview(runs: "pd.DataFrame") -> None:
             ),
             "system": "System",
         },
-        height=min(36 * len(runs) + 38, 560),
-        key="runs",
+        height="content" if len(runs) <= 15 else 560,
     )
     if clicked is not None:
         run = runs.iloc[clicked[0]]
         apart = UnitFilter(str(run["suite"]), (str(run["run_id"]),), outcomes=(Outcome.INCONSISTENT,))
         st.switch_page(CASE, query_params=apart.to_query())
-    st.caption("Intervals, and every other metric, are on Paired answers. A click on a row opens its contradictions.")
+    st.caption("Intervals, and every other metric, are on Paired answers.")

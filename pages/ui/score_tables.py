@@ -26,19 +26,28 @@ from pages.ui.endoca_words import metric_help
 from pages.ui.errors import show_error
 from pages.ui.resources import drawn_once, kept
 
-SCORES = ("complex_accuracy", "atomic_accuracy", "all_atomic_accuracy", "joint_accuracy", "inconsistency")
+SCORES = ("complex_accuracy", "joint_accuracy", "inconsistency", "atomic_accuracy", "all_atomic_accuracy")
 RATES = ("missing_rate", "failed_rate", "empty_rate", "unparsed_rate")
+
+ASK = "Choose a cell to open the cases behind it."
 
 Row = Mapping[str, Any]
 
 
 def show_scores(rows: Sequence[Row], questions: UnitFilter, theme: Theme) -> tuple[Row, str] | None:
     """Draw a row a series with its scores; return the row and metric just clicked, else None."""
-    about = {**_about(rows), "questions": [_n_questions(row) for row in rows]}
+    about = {
+        **_about(rows),
+        "questions": [_n_questions(row) for row in rows],
+        "missing": [None if row.get("missing_rate") is None else 100 * row["missing_rate"] for row in rows],
+    }
+    missing = ["missing"] if any(row.get("missing_rate") for row in rows) else []
     clicked = clickable_table(
         drawn_once("scores", (questions, theme.name), lambda: _table(rows, SCORES, about, theme)),
         key="scores",
-        column_order=["label", "origin", "questions", *SCORES, "group"],
+        words=lambda row, column: _words(rows[row], column),
+        ask=ASK,
+        column_order=["label", "origin", "questions", *missing, *SCORES, "group"],
         column_config=_config(rows, SCORES),
         height=_height(len(rows)),
         placeholder=NOT_AVAILABLE,
@@ -56,6 +65,8 @@ def show_quality(rows: Sequence[Row], questions: UnitFilter, theme: Theme) -> tu
     clicked = clickable_table(
         drawn_once("quality", (questions, theme.name), lambda: _table(runs, RATES, about, theme)),
         key="quality",
+        words=lambda row, column: _words(runs[row], column),
+        ask=ASK,
         column_order=["label", "origin", "questions", *RATES, "group"],
         column_config=_config(runs, RATES),
         height=_height(len(runs)),
@@ -78,12 +89,14 @@ def show_groups(chosen: UnitFilter, theme: Theme) -> UnitFilter | None:
     clicked = clickable_table(
         drawn_once("groups", (of_questions(chosen), theme.name), lambda: _table(rows, (*SCORES, *RATES), about, theme)),
         key="groups",
+        words=lambda row, _: f"{about['group'][row]}, {about['origin'][row]}: all cases of its runs",
+        ask="Choose a row to open the cases of its runs.",
         column_order=["group", "origin", "n_runs", "questions", *SCORES, *RATES],
         column_config=_config(rows, (*SCORES, *RATES)),
         height=_height(len(rows)),
         placeholder=NOT_AVAILABLE,
     )
-    st.caption("All answers of a group's runs taken together, each origin apart. A row opens their cases.")
+    st.caption("All answers of a group's runs taken together, each origin apart.")
     if clicked is None:
         return None
     return replace(of_questions(chosen), runs=rows[clicked[0]]["run_ids"], groups=(), origins=())
@@ -133,7 +146,7 @@ def show_comparison(runs: Mapping[str, str], chosen: UnitFilter) -> UnitFilter |
             "a": "A",
             "b": "B",
             "difference": st.column_config.TextColumn("B − A"),
-            "interval": st.column_config.TextColumn("95 % interval", help="Whole images resampled"),
+            "interval": st.column_config.TextColumn("95 % interval", help="The range for other images like these"),
             "p": st.column_config.TextColumn("p", help="Exact McNemar test, two-sided, over the units that flip"),
             "lost": st.column_config.NumberColumn("Only A right", format="localized"),
             "won": st.column_config.NumberColumn("Only B right", format="localized"),
@@ -232,19 +245,31 @@ def _about(rows: Sequence[Row]) -> dict[str, list[Any]]:
     }
 
 
+def _words(row: Row, column: str) -> str:
+    """Return what a cell opens: whose number it is and of which metric, in full."""
+    name = row["vlm"] if row["run_id"] is None else row["label"]
+    return f"{name}: {METRICS[column].label}" if column in METRICS else f"{name}: all its cases"
+
+
 def _config(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, Any]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     config: dict[str, Any] = {
         "label": text("VLM", pinned=True, width=150),
-        "origin": text("Origin", width=105),
+        "origin": text("Origin", width=100),
         "group": text("Group", width=140),
         "n_runs": number("Runs", width=55),
         "questions": number(
             "Questions", help="Complex and atomic ones together, as the paper counts them", width=85, format="localized"
         ),
     }
+    missing = "Questions without an answer on file; they count as wrong"
+    config["missing"] = number("Missing, %", help=missing, width=75, format="%.1f")
     for key in keys:
-        config[key] = number(f"{_short_label(key)}, %", help=metric_help(key, rows), width=122)
+        config[key] = number(
+            f"{_short_label(key)}, %",
+            help=metric_help(key, rows),
+            width=70 if key == "missing_rate" and "complex_accuracy" in keys else 118,
+        )
     return config
 
 

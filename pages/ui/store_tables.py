@@ -18,8 +18,10 @@ from backend.services.store_contents import printed_sources
 from backend.store import queries
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
+from pages.ui.clicks import chosen_cell
 from pages.ui.import_report import KINDS, number_columns, show_report, summary
 from pages.ui.links import CASE, ENDOCA
+from pages.ui.plain import plain
 
 SYSTEMS = {"endoca": "EndoCA", "surgcheck": "SurgCheck", "verimap": "VeriMap"}
 """System, as the store names it → as its paper does."""
@@ -33,9 +35,22 @@ REMOVALS = {
 SHOWN_ROWS = 12
 """Longer tables scroll."""
 
+REMOVED = "removed"
+"""Session state: what was just removed, until it has been said."""
 
-def show_suites(store: Store) -> None:
-    """Draw the suites; a chosen row opens its cases and how it was built."""
+WIDTHS = {"VLM": 170, "suite": 110, "files": 260, "what changed": 380}
+"""In pixels, of columns whose texts may be long."""
+
+ASK_WAYS = "Click a row for its cases, and what else can be done with it."
+
+
+def show_suites(store: Store, *, removable: bool = True) -> None:
+    """Draw the suites; a chosen row shows the way to its cases and how it was built.
+
+    Args:
+        store: The open store.
+        removable: Whether a suite can be removed here.
+    """
     suites = queries.suite_table(store)
     rows = pd.DataFrame(
         {
@@ -50,18 +65,18 @@ def show_suites(store: Store) -> None:
             "since": suites["created_at"],
         }
     )
-    chosen = _choose(rows, key=f"suites_{store.data_version}")
+    chosen = _choose(rows, key=f"suites_{store.data_version}", ask=ASK_WAYS)
     if chosen is None:
-        st.caption("Choose a row to open its cases.")
         return
     suite = suites.iloc[chosen]
     if isinstance(suite["report"], str):
         _show_building(json.loads(suite["report"]))
-    _show_ways(UnitFilter(suite=suite["suite"]), "suite", partial(remove_suite, store, suite["suite"]))
+    name = str(suite["suite"])
+    _show_ways(UnitFilter(suite=name), "suite", name, partial(remove_suite, store, name) if removable else None)
 
 
 def show_runs(store: Store) -> None:
-    """Draw the runs, restricted by system, suite, VLM and origin; a chosen row opens its cases."""
+    """Draw the runs, restricted by system, suite, VLM and origin; a chosen row shows the way to its cases."""
     runs = queries.run_table(store)
     filters = (("system", "System"), ("suite", "Suite"), ("vlm", "VLM"), ("origin", "Origin"))
     for place, (column, label) in zip(st.columns(len(filters)), filters, strict=True):
@@ -88,12 +103,12 @@ def show_runs(store: Store) -> None:
             "scorer": runs["scorer"] + " " + runs["scorer_version"],
         }
     )
-    chosen = _choose(rows, key=f"runs_{store.data_version}")
+    chosen = _choose(rows, key=f"runs_{store.data_version}", ask=ASK_WAYS)
     if chosen is None:
-        st.caption("Choose a row to open its cases.")
         return
     run = runs.iloc[chosen]
-    _show_ways(UnitFilter(suite=run["suite"], runs=(run["run_id"],)), "run", partial(remove_run, store, run["run_id"]))
+    chosen_run = UnitFilter(suite=run["suite"], runs=(run["run_id"],))
+    _show_ways(chosen_run, "run", f"{run['vlm']} on {run['suite']}", partial(remove_run, store, run["run_id"]))
 
 
 def show_printed(store: Store) -> None:
@@ -116,6 +131,9 @@ def show_printed(store: Store) -> None:
 def show_import_log(store: Store) -> None:
     """Draw the imports that changed the store, newest first; a chosen row shows its report."""
     log = logged_imports(store)
+    said = st.session_state.pop(REMOVED, None)
+    if said:
+        st.toast(plain(said))
     if not log:
         st.caption("Nothing has been imported yet.")
         return
@@ -128,28 +146,30 @@ def show_import_log(store: Store) -> None:
             "bad lines": [len(entry.report.bad_lines) for entry in log],
         }
     )
-    chosen = _choose(rows, key="imports")
+    chosen = _choose(rows, key="imports", ask="Click a row to see its report.")
     if chosen is None:
-        st.caption("Choose a row to see its report.")
         return
     with st.container(border=True):
         show_report(log[chosen].report, key="logged")
 
 
-def _choose(rows: pd.DataFrame, *, key: str) -> int | None:
-    """Draw a table and return the place of the chosen row, if any.
+def _choose(rows: pd.DataFrame, *, key: str, ask: str) -> int | None:
+    """Draw a table and return the place of the row of the chosen cell, if any; else say what to choose it for.
 
     The key of a table from which rows can be removed holds the store's data version: a choice
     must not pass on to the row that takes the place of a removed one.
     """
     times = {name: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm") for name in ("since", "when")}
     numbers = number_columns(*(name for name in rows.columns if pd.api.types.is_integer_dtype(rows[name])))
-    event = st.dataframe(
-        rows, hide_index=True, key=f"{key}_table", on_select="rerun", selection_mode="single-row",
-        height="content" if len(rows) <= SHOWN_ROWS else 36 * SHOWN_ROWS, column_config={**times, **numbers},
+    widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
+    cell = chosen_cell(
+        rows, key=f"{key}_table", height="content" if len(rows) <= SHOWN_ROWS else 36 * SHOWN_ROWS,
+        column_config={**widths, **times, **numbers},
     )  # fmt: skip
-    selected = event["selection"]["rows"]
-    return selected[0] if selected and selected[0] < len(rows) else None
+    if cell is None:
+        st.caption(ask)
+        return None
+    return cell[0]
 
 
 def _group_words(group: str | None) -> str:
@@ -160,14 +180,26 @@ def _system_words(system: str) -> str:
     return SYSTEMS.get(system, system)
 
 
-def _show_ways(chosen: UnitFilter, noun: str, remove: Callable[[], str]) -> None:
+def _show_ways(chosen: UnitFilter, noun: str, name: str, remove: Callable[[], str] | None) -> None:
+    """Draw what can be done with the chosen row.
+
+    Args:
+        chosen: Its cases.
+        noun: What it is, one of `REMOVALS`.
+        name: Which one it is; plain text.
+        remove: Takes it out of the store and says so; None: not here.
+    """
     with st.container(horizontal=True, vertical_alignment="center"):
+        st.html(f"<b style='overflow-wrap:anywhere'>{escape(name)}</b>", width="content")
         st.page_link(CASE, label=f"Open the cases of this {noun}", query_params=chosen.to_query())
         st.page_link(ENDOCA, label=f"Open this {noun} in Paired answers", query_params=chosen.to_query())
+        if remove is None:
+            return
         with st.popover(f"Remove this {noun}"):
+            st.text(f"Remove {name}?")
             st.markdown(f"{REMOVALS[noun]} Import the file again to have it back.")
             if st.button(f"Remove the {noun}", key=f"remove_{noun}"):
-                remove()
+                st.session_state[REMOVED] = remove()
                 st.rerun()
 
 

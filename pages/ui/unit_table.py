@@ -1,4 +1,4 @@
-"""The list of cases a filter chooses: a page of rows from the store, each row opening its case."""
+"""The list of cases a filter chooses: a page of rows from the store, each row with a button to its case."""
 
 __all__ = ["show_units"]
 
@@ -12,7 +12,7 @@ from backend.endoca.outcomes import Outcome
 from backend.figures.style import theme_of
 from backend.store.filters import UnitFilter
 from backend.store.queries import unit_answers, unit_count, unit_page
-from pages.ui.clicks import clickable_table
+from pages.ui.clicks import OPEN, clickable_table
 from pages.ui.image_routes import thumbnail_url
 from pages.ui.links import CASE, case_query
 from pages.ui.resources import kept
@@ -37,12 +37,16 @@ def show_units(chosen: UnitFilter, *, key: str, height: int | None = None) -> No
         return
     page = _page_of(total, chosen, key)
     first = page * PAGE_SIZE + 1
-    st.caption(f"{first:,}–{min(total, page * PAGE_SIZE + PAGE_SIZE):,} of {total:,}. A click on a row opens the case.")
+    st.caption(
+        f"{first:,}–{min(total, page * PAGE_SIZE + PAGE_SIZE):,} of {total:,}. A column's header sorts this page."
+    )
     units = kept(unit_page, chosen, offset=page * PAGE_SIZE, limit=PAGE_SIZE)
     columns = _columns(units, chosen)
     clicked = clickable_table(
         _colored(columns),
         key=f"{key}_table",
+        words=lambda row, _: f"Sample {units['source_id'].iloc[row]}: {units['question'].iloc[row]}",
+        ask="Open, in a row, opens its case. So does this button for a chosen row; the keyboard gets here by Escape and Tab.",
         column_config=_config(columns),
         row_height=52 if "image" in columns else 34,
         height=height or ("content" if len(units) <= 9 else 520),
@@ -84,32 +88,39 @@ def _columns(units: "pd.DataFrame", chosen: UnitFilter) -> "pd.DataFrame":
     """Return what the table shows, in its order."""
     import pandas as pd
 
-    shown: dict[str, Any] = {}
+    shown: dict[str, Any] = {OPEN: ["Open"] * len(units)}
     if units["image_at_hand"].any():
         at_hand = zip(units["image_id"], units["image_at_hand"], strict=True)
         shown["image"] = [thumbnail_url(image) if there else None for image, there in at_hand]
-    shown["source_id"] = units["source_id"]
-    shown["question"] = units["question"]
-    shown["reference"] = units["reference"]
+    shown["source_id"] = _sortable(units["source_id"])
     if len(chosen.runs) == 1:
         answers = kept(unit_answers, chosen.runs[0], list(units["unit_id"])).set_index("unit_id")
         answers = answers.reindex(units["unit_id"])
-        shown["answer"] = answers["answer"].to_list()
+        shown["outcome"] = [Outcome(o).plain if isinstance(o, str) else None for o in answers["outcome"]]
         pairs = zip(answers["n_atoms_correct"], answers["n_atoms"], strict=True)
         shown["parts"] = [None if part != part else f"{int(part)} of {int(parts)}" for part, parts in pairs]
-        shown["outcome"] = [Outcome(o).plain if isinstance(o, str) else None for o in answers["outcome"]]
-    elif chosen.outcomes or chosen.part_wrong:
-        shown["fitting"] = units["n_runs"]
+        shown["question"], shown["answer"] = units["question"], answers["answer"].to_list()
     else:
-        counts = zip(units["n_right"], units["n_runs"], strict=True)
-        shown["right"] = [f"{right} of {runs}" for right, runs in counts]
-        shown["contradictions"] = units["n_inconsistent"]
+        if chosen.outcomes or chosen.part_wrong:
+            shown["fitting"] = units["n_runs"]
+        else:
+            counts = zip(units["n_right"], units["n_runs"], strict=True)
+            shown["right"] = [f"{right} of {runs}" for right, runs in counts]
+            shown["contradictions"] = units["n_inconsistent"]
+        shown["question"] = units["question"]
+    shown["reference"] = units["reference"]
     shown["complexity"] = units["complexity"]
     shown["classes"] = [", ".join(key.replace("_", " ") for key in keys) for keys in units["question_classes"]]
     if not chosen.suite:
         shown["suite"] = units["suite"]
     shown["link"] = [f"/case?{urlencode(case_query(unit, chosen))}" for unit in units["unit_id"]]
     return pd.DataFrame(shown)
+
+
+def _sortable(source_ids: "pd.Series") -> "pd.Series":
+    """Return the samples' names as numbers where all are whole ones, written plainly and exact in a browser."""
+    plain = source_ids.str.fullmatch(r"0|[1-9][0-9]{0,14}").all()
+    return source_ids.astype("int64") if plain else source_ids
 
 
 def _colored(columns: "pd.DataFrame") -> Any:
@@ -121,10 +132,12 @@ def _colored(columns: "pd.DataFrame") -> Any:
 
 
 def _config(columns: "pd.DataFrame") -> dict[str, Any]:
+    import pandas as pd
+
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     known = {
         "image": st.column_config.ImageColumn("Image", width=70),
-        "source_id": text("Sample", width=75),
+        "source_id": (number if pd.api.types.is_integer_dtype(columns["source_id"]) else text)("Sample", width=75),
         "question": text("Complex question", width=300),
         "reference": text("Reference", width=220),
         "answer": text("Answer", width=220),

@@ -68,16 +68,41 @@ def test_keys_lead_to_the_next_and_the_previous_case_and_back_leads_back(open_pa
     page = open_page("/case?unit=drawn:11&suite=drawn", address=cases)
     page.keyboard.press("j")
     page.get_by_text("2 of 3", exact=True).wait_for()
-    assert "unit=drawn%3A22" in page.url or "unit=drawn:22" in page.url
-    assert "suite=drawn" in page.url
+    page.wait_for_url("**/case?unit=drawn%3A22&suite=drawn")
+    wait_for_app(page)
     page.keyboard.press("j")
-    page.get_by_text("3 of 3", exact=True).wait_for()
+    page.wait_for_url("**/case?unit=drawn%3A33&suite=drawn")
+    wait_for_app(page)
     page.keyboard.press("k")
-    page.get_by_text("2 of 3", exact=True).wait_for()
+    page.wait_for_url("**/case?unit=drawn%3A22&suite=drawn")
+    wait_for_app(page)
     page.go_back()
     page.get_by_text("3 of 3", exact=True).wait_for()
     page.keyboard.press("Escape")
-    page.wait_for_url("**/endoca?suite=drawn")
+    page.wait_for_url("**/endoca?suite=drawn#cases")
+
+
+def test_no_press_of_a_key_is_lost_however_quickly_it_comes(open_page: OpenPage, cases: str) -> None:
+    page = open_page("/case?unit=drawn:11&suite=drawn", address=cases)
+    for keys, place in (("jj", "3 of 3"), ("kk", "1 of 3"), ("jkjj", "3 of 3")):
+        for key in keys:
+            page.keyboard.press(key)
+        page.get_by_text(place, exact=True).wait_for()
+        wait_for_app(page)
+    page.wait_for_url("**unit=drawn%3A33&suite=drawn")
+
+
+def test_from_case_to_list_is_one_step_of_the_browsers_history(open_page: OpenPage, cases: str) -> None:
+    page = open_page("/case?unit=drawn:22&suite=drawn", address=cases)
+    page.get_by_text("2 of 3", exact=True).wait_for()
+    page.get_by_role("link", name="Back to the list").click()
+    page.wait_for_url("**/endoca?suite=drawn#cases")
+    wait_for_app(page)
+    page.locator("#cases").wait_for()
+    page.wait_for_function("document.getElementById('cases').getBoundingClientRect().top < 700")
+    page.go_back()
+    page.get_by_text("2 of 3", exact=True).wait_for()
+    assert page.url.endswith("/case?unit=drawn:22&suite=drawn")
 
 
 def test_the_link_that_is_copied_opens_the_same_case_in_the_same_list(open_page: OpenPage, cases: str) -> None:
@@ -106,7 +131,7 @@ def test_an_attached_image_is_shown_at_its_own_pixels(open_page: OpenPage, cases
 
 def test_a_missing_image_is_said_and_the_rest_of_the_case_is_there(open_page: OpenPage, cases: str) -> None:
     page = open_page("/case?unit=drawn:33", address=cases)
-    assert page.get_by_text("The image file is not at hand.").is_visible()
+    assert page.get_by_text("No usable image file was found.").is_visible()
     assert page.get_by_text("Which instruments are present, is there text").first.is_visible()
     folded = page.locator(".verbatim details")
     folded.locator("summary").click()
@@ -115,20 +140,23 @@ def test_a_missing_image_is_said_and_the_rest_of_the_case_is_there(open_page: Op
     page.wait_for_url("**/data")
 
 
-def test_a_click_in_the_list_opens_the_case(open_page: OpenPage, cases: str) -> None:
+def test_a_button_in_the_list_opens_the_case_as_one_step_of_the_browsers_history(
+    open_page: OpenPage, cases: str
+) -> None:
     page = open_page("/case?suite=drawn", address=cases)
-    table = page.get_by_test_id("stDataFrame")
-    box = table.bounding_box()
-    page.mouse.click(box["x"] + 200, box["y"] + 38 + 60)
+    box = page.get_by_test_id("stDataFrame").bounding_box()
+    page.mouse.click(box["x"] + 36, box["y"] + 38 + 20)
     page.wait_for_url("**/case?unit=*")
     assert page.get_by_text("List: suite drawn.").is_visible()
+    page.go_back()
+    page.get_by_text("Choose one.").wait_for()
+    assert page.url.endswith("/case?suite=drawn")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_overview_leads_from_a_headline_to_its_cases(open_page: OpenPage, cases: str, scheme: str) -> None:
+def test_the_overview_leads_to_the_cases(open_page: OpenPage, cases: str, scheme: str) -> None:
     page = open_page("/", address=cases, scheme=scheme, size=(1280, 1600))
     screenshot(page, f"overview_{scheme}")
-    page.get_by_role("link", name="Open these cases").click()
-    page.wait_for_url("**/case?suite=drawn&**")
-    wait_for_app(page)
-    page.get_by_text("right answer, wrong part").first.wait_for()
+    page.get_by_role("link", name="Look at single cases").click()
+    page.wait_for_url("**/case")
+    page.get_by_text("Choose one.").wait_for()

@@ -5,7 +5,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from backend.figures.endoca import complexity_facets, outcome_bars, rank_slope, score_radar
+from backend.figures.endoca import complexity_facets, rank_slope, score_radar
+from backend.figures.outcome_bars import outcome_bars
 from backend.figures.style import DARK, LIGHT, Theme
 
 TRICKY = "<a href='http://example.com'>VLM</a>"
@@ -72,7 +73,7 @@ def test_a_radar_point_knows_its_series_and_metric() -> None:
 
 def test_a_printed_point_says_that_it_is_printed() -> None:
     assert score_radar(frame(PRINTED)).data[0].hovertext[0] == (
-        "<b>Paper VLM</b><br>Complex 60.0 %<br>printed, over 27,736 questions"
+        "<b>Paper VLM</b><br>Complex 60.0 %<br>as printed (QA count 27,736)"
     )
 
 
@@ -88,14 +89,58 @@ def test_the_slope_ranks_both_sides_from_the_best_down() -> None:
     assert figure.data[3].line.dash == "dash"
 
 
+def test_a_rank_is_among_series_of_the_same_origin_and_the_baseline_has_none() -> None:
+    figure = rank_slope(frame(GOOD, WEAK, PRINTED, BLIND))
+    told = {
+        trace.customdata[0][0]: [text.partition("<br>rank ")[2] for text in trace.hovertext] for trace in figure.data
+    }
+    assert told == {
+        "run.Good VLM": ["1 of 2, imported", "1 of 2, imported"],
+        f"run.{TRICKY}": ["2 of 2, imported", "2 of 2, imported"],
+        "printed.Paper VLM": ["1 of 1, published", "1 of 1, published"],
+        "run.Blind": ["", ""],
+    }
+
+
+def test_a_point_of_a_run_that_lacks_answers_says_so() -> None:
+    lacking = GOOD | {"n_missing": 1200, "n_failed": 34}
+    words = "missing or failed answers, counted as wrong: 1,234"
+    assert score_radar(frame(lacking)).data[0].hovertext[0].endswith(words)
+    assert words.partition(":")[0] not in score_radar(frame(GOOD)).data[0].hovertext[0]
+
+
+LONG = "/mnt/checkpoints/medgemma_4b_it_endoscopy_lora_r64_alpha128_step12000"
+
+
+def test_a_long_name_is_short_in_the_figures_and_whole_where_one_points() -> None:
+    series = GOOD | {"label": LONG, "vlm": LONG}
+    slope = rank_slope(frame(series, PRINTED))
+    assert slope.data[0].text[0] == "/mnt/chec…p12000  <b>80.0</b>  "
+    assert f"<b>{LONG}</b>" in slope.data[0].hovertext[0]
+    assert slope.layout.margin.l + slope.layout.margin.r <= 280, "both names and a slope fit in 315 px"
+    bars = outcome_bars(pd.DataFrame(outcomes(series, supported=1)))
+    assert bars.layout.yaxis.ticktext[0].strip() == "/mnt/checkpoin…step12000"
+    assert f"<b>{LONG}</b>" in bars.data[0].hovertext[0]
+    facets = complexity_facets(frame(*levels(series, (0.8, 0.7))))
+    assert facets.layout.annotations[0].text == "/mnt/checkpoin…step12000"
+
+
+def test_a_narrow_segment_of_a_bar_has_no_label_and_its_hover_text() -> None:
+    figure = outcome_bars(
+        pd.DataFrame(outcomes(GOOD, supported=94, inconsistent=6) + outcomes(WEAK, supported=95, inconsistent=5))
+    )
+    assert list(figure.data[1].text) == ["6", ""]
+    assert "5.0 %, 5/100 units" in figure.data[1].hovertext[1]
+
+
 def test_equal_values_share_a_rank_and_not_a_place() -> None:
     twin = {**GOOD, "series": "run.Twin", "label": "Twin"}
     figure = rank_slope(frame(GOOD, twin, WEAK))
     assert [trace.y[0] for trace in figure.data] == [1, 2, 3]
     assert [trace.hovertext[0].split("<br>")[-1] for trace in figure.data] == [
-        "rank 1 of 3",
-        "rank 1 of 3",
-        "rank 3 of 3",
+        "rank 1 of 3, imported",
+        "rank 1 of 3, imported",
+        "rank 3 of 3, imported",
     ]
 
 

@@ -19,11 +19,26 @@ from backend.figures.style import (
     contrast,
     mark_of,
     scale_color,
+    short_name,
     text_on,
     theme_of,
 )
 
 THEMES = [LIGHT, DARK]
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("Qwen2.5-VL-FT", "Qwen2.5-VL-FT"),
+        ("a" * 24, "a" * 24),
+        ("MedGemma fine-tuned, prompt v1", "MedGemma fine-…prompt v1"),
+        ("MedGemma fine-tuned, prompt v2", "MedGemma fine-…prompt v2"),
+    ],
+)
+def test_a_long_name_loses_its_middle_and_keeps_what_differs_at_its_end(name: str, short: str) -> None:
+    assert short_name(name) == short
+    assert len(short) <= 24
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)

@@ -1,16 +1,22 @@
 """Promises of the case page: its words, its table, its list, and what it says where something is missing."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend.services.cases import Case, CaseRun, load_case, runs_in_order
+from backend.domain.records import AnswerStatus
+from backend.services.cases import Case, CaseAnswer, CaseRun, Part, load_case, runs_in_order
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from pages.ui.answer_table import FOLDED_FROM, answer_table
 from pages.ui.answer_words import case_sentence, judged, run_sentence
+from pages.ui.case_view import identity
+from pages.ui.links import CASE, ENDOCA, OVERVIEW, address_of, case_query
 from pages.ui.resources import opened_store, the_store
 from tests.pages.paired_store import PARTED, SILENT, STEADY, TRICKY, make_store
 
@@ -59,6 +65,12 @@ def opened(app: AppTest, **query: str) -> AppTest:
     app.run()
     assert not app.exception
     return app
+
+
+def place_of(app: AppTest) -> dict[str, Any]:
+    """What the row that leads through the list is told."""
+    told = [json.loads(block.proto.json) for block in app.main.get("bidi_component") if block.proto.json]
+    return next(data for data in told if "position" in data)
 
 
 def html_of(app: AppTest) -> str:
@@ -116,6 +128,48 @@ def test_contradictions_come_first_and_runs_outside_the_filter_last(case: Case) 
     assert names(UnitFilter(origins=("live",))) == ([], [PARTED, SILENT, STEADY])
 
 
+def without(run: CaseRun, position: int, status: AnswerStatus) -> CaseRun:
+    """The same run, one of its answers gone."""
+    gone = replace(run.answers[position], text="", status=status, correct=False, parts=())
+    return replace(run, answers=tuple(gone if i == position else answer for i, answer in enumerate(run.answers)))
+
+
+@pytest.mark.parametrize("status", [AnswerStatus.MISSING, AnswerStatus.FAILED, AnswerStatus.EMPTY])
+def test_a_part_without_an_answer_is_no_contradiction(case: Case, status: AnswerStatus) -> None:
+    run = without(run_of(case, PARTED), 1, status)
+    assert run.part_unanswered and not run.contradicts
+    assert run_sentence(case, run) == ("The complex answer is right; part 1 was not answered, which counts as wrong.")
+    table = answer_table(case, [run], [], {})
+    assert "right answer, part not answered" in table
+    assert 'class="apart"' not in table and 'class="contradicts"' not in table
+    assert case_sentence([run]) == (
+        "1 of 1 run answers the complex question right; 1 of these with a part not answered."
+    )
+    assert runs_in_order([run, run_of(case, PARTED)], UnitFilter())[0] == [run_of(case, PARTED), run]
+
+
+def test_of_a_contradiction_only_the_parts_that_were_answered_are_marked(case: Case) -> None:
+    run = without(run_of(case, PARTED), 2, AnswerStatus.MISSING)
+    assert run.contradicts and not run.part_unanswered
+    assert answer_table(case, [run], [], {}).count('class="contradicts"') == 1
+    assert "there is no answer (no answer on file)" in run_sentence(case, run)
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        (("hedge",), "gives no definite answer"),
+        (("refusal",), "gives no definite answer"),
+        (("non-committal", "non-committal"), "gives no definite answer"),
+        (("unanswered",), "could not be read"),
+        (("hedge", "alternatives"), "could not be read"),
+    ],
+)
+def test_an_answer_that_does_not_commit_itself_is_not_called_unreadable(rules: tuple[str, ...], words: str) -> None:
+    parts = tuple(Part("2", None, False, rule, "") for rule in rules)
+    assert judged(CaseAnswer("p", "Possibly two.", "", AnswerStatus.UNPARSED, False, parts)) == words
+
+
 def test_the_table_marks_the_part_that_contradicts_and_no_other(case: Case) -> None:
     asked, others = runs_in_order(case.runs, UnitFilter())
     table = answer_table(case, asked, others, {})
@@ -154,30 +208,28 @@ def test_a_long_answer_is_folded_and_stays_whole(store_file: Path) -> None:
 def test_the_list_says_where_the_case_stands_and_leads_on(page: AppTest) -> None:
     app = opened(page, unit="drawn:22", suite="drawn")
     assert app.text[0].value == "2 of 3 runs answer the complex question right; 1 of these on a wrong part."
-    assert "2 of 3</span>" in html_of(app)
     assert "List: suite drawn." in html_of(app)
+    place = place_of(app)
+    assert (place["position"], place["total"], place["list"]) == (2, 3, "endoca?suite=drawn#cases")
 
-    app.button(key="next").click().run()
-    assert app.query_params["unit"] == "drawn:33"
-    assert app.query_params["suite"] == "drawn"
-    assert app.button(key="next").disabled
-    app.button(key="previous").click().run()
-    app.button(key="previous").click().run()
-    assert app.query_params["unit"] == "drawn:11"
-    assert app.button(key="previous").disabled
+
+def test_the_case_at_a_position_of_the_list_is_the_one_that_stands_there(page: AppTest) -> None:
+    for unit, position in (("drawn:11", 1), ("drawn:33", 3)):
+        assert place_of(opened(page, unit=unit, suite="drawn"))["position"] == position
 
 
 def test_a_case_outside_its_list_says_so(page: AppTest) -> None:
     app = opened(page, unit="drawn:22", complexities="3")
-    assert "not in this list of 1" in html_of(app)
+    assert (place_of(app)["position"], place_of(app)["total"]) == (None, 1)
     assert "This case is not among them." in html_of(app)
 
 
 def test_a_missing_image_is_named_with_the_way_to_attach_it(page: AppTest) -> None:
     app = opened(page, unit="drawn:22")
-    assert "The image file is not at hand." in html_of(app)
+    assert "No usable image file was found." in html_of(app)
     assert "images/frame-a.jpg" in html_of(app)
-    assert "--images" in html_of(app)
+    assert "under Images on the Data page" in html_of(app)
+    assert "import log" in html_of(app)
 
 
 def test_an_unknown_case_is_said_calmly_with_a_next_step(page: AppTest) -> None:
@@ -188,11 +240,30 @@ def test_an_unknown_case_is_said_calmly_with_a_next_step(page: AppTest) -> None:
     assert app.query_params["suite"] == "drawn"
 
 
+def test_a_link_that_cannot_be_meant_has_a_way_out(page: AppTest) -> None:
+    app = opened(page, outcomes="zzz", suite="drawn")
+    assert "The link asks for the outcome" in html_of(app)
+    app.button[-1].click().run()
+    assert not app.query_params
+    assert "Choose one." in app.text[0].value
+
+
+def test_a_case_of_a_training_split_says_that_vlms_may_have_seen_it(case: Case) -> None:
+    assert "may have seen it" in identity(replace(case, split="train"))
+    assert "may have seen it" not in identity(replace(case, split="test"))
+
+
+def test_addresses_lead_from_any_page_to_any_other() -> None:
+    assert address_of(OVERVIEW, {}) == "./"
+    assert address_of(CASE, case_query("core:1", UnitFilter(suite="core"))) == "case?unit=core%3A1&suite=core"
+    assert address_of(ENDOCA, {"suite": "core"}, "cases") == "endoca?suite=core#cases"
+
+
 def test_without_a_case_the_page_lists_what_can_be_chosen(page: AppTest) -> None:
     app = opened(page, complexities="1")
     assert "Choose one." in app.text[0].value
     assert "List: complexity 1." in html_of(app)
-    assert list(app.dataframe[0].value["source_id"]) == ["11"]
+    assert [str(sample) for sample in app.dataframe[0].value["source_id"]] == ["11"]
 
 
 def test_an_empty_store_says_where_cases_come_from(page_of_empty_store: AppTest) -> None:

@@ -18,6 +18,7 @@ from backend.store.store import Store
 from pages.ui.import_forms import three_sizes
 from pages.ui.import_report import NO_IMAGE_FOUND, bad_lines_csv, summary
 from pages.ui.job_view import progress_words, time_words
+from pages.ui.plain import plain
 from pages.ui.resources import opened_store, the_store
 from tests.conftest import ROOT
 from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
@@ -315,7 +316,7 @@ def test_the_log_keeps_each_import_with_its_report(filled: Store) -> None:
     [entry] = table(app, "what changed").to_dict("records")
     assert entry["files"] == "endoca_small.jsonl, answers.jsonl"
     assert entry["what changed"] == "3 new units in suite small; 18 new answers of 2 VLMs"
-    app.session_state["imports_table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.session_state["imports_table"] = chosen_cell(0, "files")
     app.run()
     assert list(table(app, "replaced")["empty"]) == [0, 9]
 
@@ -454,12 +455,40 @@ def test_bad_lines_as_csv_hold_no_formula() -> None:
 
 def test_a_removed_run_is_gone_from_the_tables_and_said_in_the_log(filled: Store) -> None:
     app = data_page()
-    chosen = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    app.session_state[f"runs_{filled.data_version}_table"] = chosen
+    app.session_state[f"runs_{filled.data_version}_table"] = chosen_cell(0, "VLM")
     app.run()
+    assert "Remove Right VLM on small?" in words(app), "what goes is named before it goes"
     app.button(key="remove_run").click().run()
     assert not app.exception
     assert filled.rows("SELECT vlm FROM runs") == [("Silent VLM",)]
     log = next(table.value for table in app.dataframe if "what changed" in table.value.columns)
     assert log.iloc[0]["what changed"] == "Removed the run of Right VLM on small with 9 answers."
     assert "remove_run" not in {button.key for button in app.button}
+    [told] = app.toast
+    assert told.value == r"Removed the run of Right VLM on small with 9 answers\."
+    app.run()
+    assert not app.toast, "said once"
+
+
+def test_a_suite_is_named_before_it_goes(filled: Store) -> None:
+    app = data_page()
+    app.session_state[f"suites_{filled.data_version}_table"] = chosen_cell(0, "units")
+    app.run()
+    assert "Remove small?" in words(app)
+    app.button(key="remove_suite").click().run()
+    assert not app.exception
+    assert filled.value("SELECT count(*) FROM suites") == 0
+    assert [told.value.startswith("Removed") for told in app.toast] == [True]
+
+
+def chosen_cell(row: int, column: str) -> dict[str, dict[str, list[object]]]:
+    """Return a table's state once one of its cells is chosen."""
+    return {"selection": {"rows": [], "columns": [], "cells": [(row, column)]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [("a_b", r"a\_b"), ("<b>VLM</b>", r"\<b\>VLM\<\/b\>"), ("$x$\n# y", r"\$x\$ \# y"), ("Ä 1", "Ä 1")],
+)
+def test_a_name_stays_text_where_markdown_is_read(text: str, markdown: str) -> None:
+    assert plain(text) == markdown

@@ -10,22 +10,26 @@ from backend.endoca.metrics import METRICS
 from backend.services.endoca_series import BlindFinding, PrintedShift, SuiteFacts, records, runs_of, series_table
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
+from backend.services.opening import open_store
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from pages.ui.endoca_words import (
     blind_sentence,
     counted,
+    gaps_sentence,
     headline,
     legend,
     metric_help,
+    nothing_shown,
     quiet_line,
     shift_sentence,
     suite_notes,
 )
 from pages.ui.resources import opened_store, the_store
 from pages.ui.series_cases import cases_behind
+from pages.ui.unit_table import _sortable
 from tests.pages.paired_store import PARTED, SILENT, STEADY, SUITE, make_store
-from tests.services.endoca_files import prediction_lines, write_jsonl
+from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
 
 BLIND = "Usual answers"
 
@@ -107,7 +111,7 @@ def test_an_empty_store_shows_the_printed_tables_and_the_next_step(page_of_empty
 
 def test_the_sentence_under_the_title_is_about_the_best_vlm_with_answers(page: AppTest) -> None:
     assert texts_of(opened(page, suite=SUITE))[0] == (
-        f"{PARTED} answers 100.0 % of complex questions right; 33.3 % of those rest on a wrong part (n = 3)."
+        f"{PARTED} answers 100.0 % of complex questions right (n = 3); 33.3 % of those 3 rest on a wrong part."
     )
 
 
@@ -117,7 +121,7 @@ def test_without_a_link_the_first_suite_with_units_is_shown(page: AppTest) -> No
 
 def test_every_part_of_the_filter_can_come_from_the_link(page: AppTest, run_ids: dict[str, str]) -> None:
     app = opened(page, suite=SUITE, complexities="2~3", outcomes="inconsistent", runs=run_ids[PARTED], text="polyp")
-    sentence = f"suite {SUITE}, {PARTED}, complexity 2 or 3, right answer, wrong part, with the words “polyp”:"
+    sentence = f"suite {SUITE}, {PARTED}, complexity 2 or 3, “right answer, wrong part”, with “polyp”:"
     assert sentence in html_of(app)
     assert "<b>1 unit</b>" in html_of(app)
     assert app.multiselect(key="filter_complexities").value == [2, 3]
@@ -159,7 +163,7 @@ def test_conditions_on_answers_choose_cases_and_leave_the_figures_alone(page: Ap
     assert any("Figures keep all units" in caption.value for caption in app.caption)
     again = next(table.value for table in app.dataframe if "joint_accuracy" in table.value)
     assert again.equals(scores)
-    assert list(app.dataframe[0].value["source_id"]) == ["22"]
+    assert list(app.dataframe[0].value["source_id"]) == [22]
 
 
 def test_one_run_in_the_filter_has_its_answers_beside_the_questions(page: AppTest, run_ids: dict[str, str]) -> None:
@@ -208,7 +212,7 @@ def test_two_runs_are_compared_on_the_same_units_with_their_flips(page: AppTest,
     app.button(key="flips_A right, B wrong").click().run()
     assert not app.exception
     listed = [frame.value for frame in app.dataframe if "source_id" in frame.value]
-    assert ["22", "33"] in [list(frame["source_id"]) for frame in listed]
+    assert [22, 33] in [list(frame["source_id"]) for frame in listed]
 
 
 def test_a_run_compared_with_itself_says_what_to_do(page: AppTest, run_ids: dict[str, str]) -> None:
@@ -221,9 +225,61 @@ def test_a_clicked_point_opens_its_cases_once(page: AppTest, run_ids: dict[str, 
     app.session_state["radar_chart_clicked"] = [run_ids[PARTED], "consistency"]
     app.run()
     assert not app.exception
-    assert f"suite {SUITE}, {PARTED}, right answer, wrong part: <strong>1 unit</strong>" in html_of_all(app)
+    assert f"suite {SUITE}, {PARTED}, “right answer, wrong part”: <strong>1 unit</strong>" in html_of_all(app)
     app.run()
     assert "<strong>1 unit</strong>" not in html_of_all(app)
+
+
+def chosen_cell(row: int, column: str) -> dict[str, dict[str, list[object]]]:
+    """Return a table's state once one of its cells is chosen, by click, header, Tab or arrow key."""
+    return {"selection": {"rows": [], "columns": [], "cells": [(row, column)]}}
+
+
+def test_a_chosen_cell_is_told_and_opens_only_with_its_button(page: AppTest) -> None:
+    app = opened(page, suite=SUITE)
+    assert app.button(key="scores_open").disabled
+    scores = next(table.value for table in app.dataframe if "joint_accuracy" in table.value)
+    at = list(scores["label"]).index(PARTED)
+    app.session_state["scores"] = chosen_cell(at, "inconsistency")
+    app.run()
+    opened_cases = "<strong>1 unit</strong>"
+    assert f"{PARTED}: {METRICS['inconsistency'].label}" in html_of(app)
+    assert opened_cases not in html_of_all(app)
+    app.button(key="scores_open").click().run()
+    assert not app.exception
+    assert opened_cases in html_of_all(app)
+
+
+def test_a_cell_that_stands_for_no_cases_opens_nothing(page: AppTest) -> None:
+    app = opened(page, suite=SUITE)
+    app.session_state["classes"] = chosen_cell(0, "class")
+    app.run()
+    assert not app.exception
+    assert app.button(key="classes_open").disabled
+
+
+def test_a_chosen_row_past_the_end_of_a_shorter_list_is_none(page: AppTest) -> None:
+    app = opened(page, suite=SUITE, complexities="2")
+    app.session_state["cases_table"] = chosen_cell(2, "question")
+    app.run()
+    assert not app.exception
+    assert app.button(key="cases_table_open").disabled
+
+
+def test_missing_answers_stand_beside_the_scores(page: AppTest) -> None:
+    app = opened(page, suite=SUITE)
+    scores = next(table.value for table in app.dataframe if "joint_accuracy" in table.value)
+    missing = dict(zip(scores["label"], scores["missing"], strict=True))
+    assert missing[STEADY] == 0
+    assert missing[SILENT] == pytest.approx(100 / 9), "one of nine questions has no answer on file"
+
+
+def test_samples_are_numbers_only_where_all_are_written_as_such() -> None:
+    import pandas as pd
+
+    assert list(_sortable(pd.Series(["9", "10"]))) == [9, 10]
+    for names in (["9", "x10"], ["09", "10"], ["9" * 16]):
+        assert list(_sortable(pd.Series(names))) == names
 
 
 def test_a_clicked_printed_point_says_where_it_is_printed(page_of_empty_store: AppTest) -> None:
@@ -286,19 +342,101 @@ def test_a_metric_is_explained_by_a_sentence_a_formula_and_an_example(store_file
     assert words == (
         "Right answers that rest on a wrong part (complex-atomic inconsistency): right complex answers with a wrong "
         "atomic answer / right complex answers (equation 6). N/A when no complex answer is right. "
-        "Here, for example: 1 / 3 = 33.3 %."
+        f"Here, for example, `{PARTED}`: 1 / 3 = 33.3 %."
     )
     assert "example" not in metric_help("inconsistency", [])
     assert all(metric_help(key, rows_of(store_file)) for key in METRICS)
 
 
-def test_the_headline_says_when_nobody_answered_and_when_nothing_can_rest() -> None:
-    assert headline([]) == "No VLM has answered this suite yet."
+def test_a_name_in_a_tooltip_is_code_and_no_markdown() -> None:
+    row = {
+        "label": "![x](http://x.example) `$`", "vlm_group": None, "origin": "imported", "run_id": "r",
+        "n_units": 4, "n_atomic": 6, "n_missing": 0, "n_failed": 0,
+        "inconsistency": 0.5, "inconsistency_k": 1, "inconsistency_n": 2,
+    }  # fmt: skip
+    assert "example, `![x](http://x.…mple) '$'`: 1 / 2" in metric_help("inconsistency", [row])
+    assert "example" not in metric_help("inconsistency", [row | {"n_missing": 4}]), "its file is no example of it"
+
+
+def test_the_headline_says_when_only_the_baseline_is_shown_and_when_nothing_can_rest() -> None:
+    assert headline([{"vlm_group": "blind"}]) == "Only the blind baseline is shown, and no VLM."
     never = {
         "vlm_group": None, "run_id": "r", "vlm": "V", "label": "V", "complex_accuracy": 0.0,
-        "inconsistency": None, "n_units": 7,
+        "inconsistency": None, "n_units": 7, "n_atomic": 9, "n_missing": 0, "n_failed": 0,
     }  # fmt: skip
     assert headline([never]) == "V answers 0.0 % of complex questions right (n = 7)."
+    parts_missing = never | {"label": "P", "complex_accuracy": 1.0, "inconsistency": 1.0, "n_missing": 9}
+    assert headline([never, parts_missing]) == headline([never]), "a whole run goes first"
+    assert headline([parts_missing]) == (
+        "P answers 100.0 % of complex questions right (n = 7); many of its answers are missing or failed."
+    )
+
+
+def test_runs_that_lack_answers_are_named_with_their_counts() -> None:
+    run = {"run_id": "r", "label": "A", "n_units": 12000, "n_atomic": 15736, "n_missing": 27000, "n_failed": 592}
+    assert gaps_sentence([run]) == (
+        "Missing or failed answers count as wrong: of A, 27,592 of 27,736. A right answer with a missing part thus "
+        "counts as inconsistent, though nothing contradicts it."
+    )
+    assert gaps_sentence([run | {"n_missing": 0}]) == gaps_sentence([]) == ""
+    assert "; of 2 other runs, many." in gaps_sentence([run] * 5)
+
+
+@pytest.mark.parametrize(
+    ("units", "runs", "filtered", "begins"),
+    [
+        (True, True, True, "No run over suite s fits these filters"),
+        (True, False, True, "No VLM has answered suite s in this store, and no printed figure fits these filters."),
+        (True, False, False, "No VLM has answered suite s in this store yet"),
+        (False, False, True, "The store holds no unit of suite s, and its printed table does not fit"),
+    ],
+)
+def test_why_there_is_nothing_to_draw_is_said_in_one_sentence(
+    units: bool, runs: bool, filtered: bool, begins: str
+) -> None:
+    assert nothing_shown("s", units=units, runs=runs, filtered=filtered).startswith(begins)
+
+
+def chart_keys(app: AppTest) -> list[str]:
+    return [block.proto.id for block in app.main.get("plotly_chart")]
+
+
+def test_a_suite_nobody_answered_has_no_figures_but_next_steps_and_its_cases(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(tmp_path / "bare.duckdb") as store:
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "bare.jsonl", manifest_lines()))])
+    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "bare.duckdb"))
+    for app in acknowledged_app(root):
+        opened(app, suite="bare")
+        assert texts_of(app)[0] == "No VLM has answered suite bare in this store yet, so there is nothing to compare."
+        assert headings(app) == ["Cases"] and not chart_keys(app)
+        assert "Claude" not in html_of(app)
+        [link_on] = [element.proto.label for element in app.main.get("page_link")]
+        assert "Import prediction files, or run the blind baseline" in link_on
+
+
+def test_a_filter_that_leaves_no_run_says_so_and_can_be_cleared(page: AppTest) -> None:
+    app = opened(page, suite=SUITE, origins="live")
+    assert texts_of(app)[0].startswith(f"No run over suite {SUITE} fits these filters")
+    assert headings(app) == ["Cases"] and not chart_keys(app)
+    next(button for button in app.button if button.label == "Clear the filters").click().run()
+    assert not app.exception
+    assert link(app) == {"suite": SUITE} and len(chart_keys(app)) == 4
+
+
+def test_what_is_missing_is_said_beside_the_figures(page: AppTest) -> None:
+    assert html_of(opened(page, suite=SUITE)).count("count as wrong: of Silent &lt;b&gt;VLM&lt;/b&gt;, 2 of 9.") == 2
+
+
+def test_the_remark_on_the_printed_tables_stands_under_their_suites_only(page: AppTest) -> None:
+    assert "printed atomic accuracy falls" in html_of(opened(page, suite="core"))
+    assert "printed atomic accuracy falls" not in html_of(opened(page, suite=SUITE))
+
+
+def test_the_radar_says_how_many_views_it_has(page: AppTest) -> None:
+    assert headings(opened(page, suite=SUITE))[0] == "Up to 6 VLMs, 5 views"
+    assert headings(opened(page, suite="core"))[0] == "Up to 6 VLMs, 4 views"
 
 
 BASE = {"atomic_accuracy": 0.734, "complex_accuracy": 0.714, "joint_accuracy": 0.65, "label": "Blind"}
@@ -345,5 +483,8 @@ def test_a_printed_change_is_told_with_its_direction() -> None:
 def test_text_of_a_data_set_is_escaped_in_notes_and_legends() -> None:
     row = {"place": 3, "vlm": "<i>V</i>", "label": "<i>V</i>", "run_id": "r", "vlm_group": None, "origin": "imported"}
     assert "<i>V" not in legend([row]) and "&lt;i&gt;V" in legend([row])
+    printed = legend([row | {"run_id": None, "vlm": "x" * 30}])
+    assert "mask:" in printed and "mask:" not in legend([row]), "a printed mark is hollow"
+    assert f'title="{"x" * 30}"' in printed and "…" in printed
     assert quiet_line("<i>").count("&lt;i&gt;") == 1
     assert (counted(1), counted(1200)) == ("1 unit", "1,200 units")

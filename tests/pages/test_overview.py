@@ -7,10 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.services.headlines import Headlines, headlines
+from backend.services.ingest.endoca import import_endoca
+from backend.services.ingest.files import SourceFile
 from backend.store.store import Store
 from pages.ui.resources import opened_store, the_store
 from pages.ui.tags import origin_tag, outcome_tag, vlm_name
 from tests.pages.paired_store import PARTED, SUITE, make_empty_store, make_store
+from tests.services.endoca_files import prediction_lines, write_jsonl
 
 
 @pytest.fixture
@@ -34,7 +37,9 @@ def open_overview(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Headlines:
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Headlines:
+    """Headlines of the small store, as if its three units were enough."""
+    monkeypatch.setattr("backend.services.headlines.FEWEST_UNITS", 3)
     path = tmp_path / "headlines.duckdb"
     make_store(path)
     with Store.open(path) as store:
@@ -74,6 +79,29 @@ def test_the_headline_of_a_suite_is_its_widest_gap(found: Headlines) -> None:
     assert (gap.complex_accuracy, gap.joint_accuracy) == (1, 2 / 3)
     assert gap.inconsistency is not None
     assert (gap.inconsistency.k, gap.inconsistency.n) == (1, 3)
+
+
+def test_a_run_over_few_units_has_no_headline(tmp_path: Path) -> None:
+    make_store(tmp_path / "few.duckdb")
+    with Store.open(tmp_path / "few.duckdb") as store:
+        assert {gap.suite for gap in headlines(store).gaps} == {"core", "diagnostic"}
+
+
+def test_a_run_that_lacks_answers_has_no_headline(found: Headlines, tmp_path: Path) -> None:
+    """A file with complex answers only: each right one would stand on a missing part."""
+    told = prediction_lines("Only complex")
+    lines = write_jsonl(tmp_path / "complex.jsonl", [line for line in told if line["probe_kind"] == "complex_direct"])
+    with Store.open(tmp_path / "headlines.duckdb") as store:
+        import_endoca(store, [SourceFile.at(lines)])
+        again = headlines(store)
+    row = again.runs.set_index("vlm").loc["Only complex"]
+    assert (row["gap"], row["unanswered"]) == (1, pytest.approx(6 / 9))
+    assert again.gaps == found.gaps
+
+
+def test_the_overview_says_which_runs_a_headline_is_chosen_from(open_overview: Callable[..., AppTest]) -> None:
+    words = [caption.value for caption in open_overview(make_store).caption]
+    assert any("at least 100 units with at most 5.0 % of their answers missing or failed" in text for text in words)
 
 
 def test_printed_figures_have_headlines_of_their_own(found: Headlines) -> None:

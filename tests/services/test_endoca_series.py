@@ -14,6 +14,7 @@ from backend.services.endoca_series import (
     complexity_table,
     endoca_suites,
     group_table,
+    lacks_answers,
     of_questions,
     outcome_table,
     printed_shift,
@@ -69,6 +70,15 @@ def test_each_run_has_its_scores_with_counts(store: Store) -> None:
     assert parted["consistency_low"] == pytest.approx(1 - parted["inconsistency_high"])
     assert (parted["origin"], parted["vlm_group"], parted["label"]) == ("imported", None, PARTED)
     assert rows[SILENT]["n_missing"] == 1 and rows[SILENT]["n_failed"] == 1
+
+
+def test_a_run_lacks_answers_above_one_in_twenty_and_a_printed_row_never(store: Store) -> None:
+    rows = {row["vlm"]: row for row in records(series_table(store, WHOLE))}
+    assert lacks_answers(rows[SILENT]), "two of nine are missing or failed"
+    assert not lacks_answers(rows[STEADY])
+    counts = {"run_id": "r", "n_units": 40, "n_atomic": 60, "n_missing": 4}
+    assert [lacks_answers(counts | {"n_failed": failed}) for failed in (1, 2)] == [False, True]
+    assert not lacks_answers({"run_id": None, "n_missing": None})
 
 
 def test_printed_rows_carry_values_and_nothing_that_was_not_printed(empty: Store) -> None:
@@ -193,6 +203,8 @@ def test_what_a_suite_offers_is_listed_once_and_sorted(store: Store) -> None:
     offered = choices(store, SUITE)
     assert offered.complexities == (1, 2, 3)
     assert offered.splits == ("test",)
+    assert offered.origins == ("imported",)
+    assert choices(store, "core").origins == ("published",)
     assert offered.classes == ("box_artifact_presence", "instrument_presence", "polyp_count", "text_presence")
     assert endoca_suites(store) == [SUITE, "core", "diagnostic"], "suites with units come first"
 

@@ -39,6 +39,14 @@ def test_everything_is_counted_once(store: Store, answers: Path) -> None:
     assert totals(store) == Totals(suites=1, units=3, images=2, images_at_hand=0, runs=2, vlms=2, answers=18)
 
 
+def test_the_blind_baseline_is_a_run_and_no_vlm(store: Store, answers: Path, tmp_path: Path) -> None:
+    import_endoca(store, [SourceFile.at(answers)])
+    blind = write_jsonl(tmp_path / "blind.jsonl", prediction_lines("Usual answers"))
+    import_endoca(store, [SourceFile.at(blind)], vlm_group="blind")
+    held = totals(store)
+    assert (held.runs, held.vlms) == (3, 2)
+
+
 def test_runs_of_another_scorer_version_are_named_by_it(store: Store, answers: Path) -> None:
     import_endoca(store, [SourceFile.at(answers)])
     assert outdated_runs(store) == []
