@@ -49,7 +49,7 @@ if held.suites:
         f"({held.images_at_hand:,} at hand), {plural(held.answers, 'answer')} in {plural(held.runs, 'run')} "
         f"of {plural(held.vlms, 'VLM')}."
     )
-    show_suites(store)
+    show_suites(store, removable=False)
     if held.runs:
         show_run_overview(runs)
     with st.container(horizontal=True):

@@ -10,7 +10,7 @@ from backend.endoca.outcomes import Outcome
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
 from backend.store.filters import UnitFilter
 from pages.ui.clicks import OPEN, clickable_table
-from pages.ui.links import CASE
+from pages.ui.links import CASE, open_page
 from pages.ui.store_tables import SYSTEMS
 
 if TYPE_CHECKING:
@@ -61,5 +61,5 @@ def show_run_overview(runs: "pd.DataFrame") -> None:
     if clicked is not None:
         run = runs.iloc[clicked[0]]
         apart = UnitFilter(str(run["suite"]), (str(run["run_id"]),), outcomes=(Outcome.INCONSISTENT,))
-        st.switch_page(CASE, query_params=apart.to_query())
+        open_page(CASE, apart.to_query())
     st.caption("Intervals, and every other metric, are on Paired answers.")

@@ -14,7 +14,7 @@ from backend.store.filters import UnitFilter
 from backend.store.queries import unit_answers, unit_count, unit_page
 from pages.ui.clicks import OPEN, clickable_table
 from pages.ui.image_routes import thumbnail_url
-from pages.ui.links import CASE, case_query
+from pages.ui.links import CASE, case_query, open_page
 from pages.ui.resources import kept
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def show_units(chosen: UnitFilter, *, key: str, height: int | None = None) -> No
         _colored(columns),
         key=f"{key}_table",
         words=lambda row, _: f"Sample {units['source_id'].iloc[row]}: {units['question'].iloc[row]}",
-        ask="Open, in a row, opens its case. So does this button for a chosen row; the keyboard gets here by Escape and Tab.",
+        ask="Open, in a row, opens its case. So does this button, for a chosen row; by keyboard: Escape, Tab.",
         column_config=_config(columns),
         row_height=52 if "image" in columns else 34,
         height=height or ("content" if len(units) <= 9 else 520),
@@ -54,7 +54,7 @@ def show_units(chosen: UnitFilter, *, key: str, height: int | None = None) -> No
     )
     _show_paging(page, ceil(total / PAGE_SIZE), key)
     if clicked is not None:
-        st.switch_page(CASE, query_params=case_query(str(units["unit_id"].iloc[clicked[0]]), chosen))
+        open_page(CASE, case_query(str(units["unit_id"].iloc[clicked[0]]), chosen))
 
 
 def _page_of(total: int, chosen: UnitFilter, key: str) -> int:

@@ -143,7 +143,7 @@ def test_the_orange_segment_opens_the_contradictions_again_and_again(open_page: 
         orange = page.locator(f".st-key-outcome_chart_{times} {SEGMENTS}[style*='rgb(213, 94, 0)']").first
         click_middle(page, orange)
         dialog = page.get_by_role("dialog")
-        dialog.get_by_text(f"suite {SUITE}, {PARTED}, right answer, wrong part:").wait_for()
+        dialog.get_by_text(f"suite {SUITE}, {PARTED}, “right answer, wrong part”:").wait_for()
         page.keyboard.press("Escape")
         dialog.wait_for(state="detached")
 
