@@ -4,7 +4,7 @@ A kept table is found again by what was asked and by the store's data version, s
 shows figures from before an import.
 """
 
-__all__ = ["drawn_once", "kept", "opened_store", "the_store"]
+__all__ = ["drawn_once", "forget_drawings", "kept", "opened_store", "the_store"]
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -97,3 +97,8 @@ def _drawn(
     name: str, made_of: tuple[object, ...], path: str, data_version: int, *, _draw: Callable[[], Drawing]
 ) -> Drawing:
     return _draw()
+
+
+def forget_drawings() -> None:
+    """Forget all figures and styled tables, as after a start; benchmarks need it."""
+    _drawn.clear()

@@ -58,19 +58,23 @@ def time_pages(runs: int) -> None:
     from streamlit.testing.v1 import AppTest
 
     from backend.settings import store_path
+    from pages.ui.resources import forget_drawings
 
     with open_store(store_path()) as store:
         unit = store.value("SELECT min(unit_id) FROM units")
     print(f"{'page':<10}{'cold p50':>10}{'p95':>8}{'cached p50':>12}{'p95':>8}   (ms)")
     for page in PAGES:
-        app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
+        app = AppTest.from_file(str(ROOT / "pages" / "ui" / "main.py"), default_timeout=60)
+        app.session_state["acknowledged"] = True
+        app.run()
         if page == "case":
             app.query_params["unit"] = unit
-        app.run()
+        app.switch_page(str(ROOT / "pages" / f"{page}.py")).run()
         assert not app.exception, app.exception
 
         def cold(app: AppTest = app) -> None:
             st.cache_data.clear()
+            forget_drawings()
             app.run()
 
         cold_times, cached_times = milliseconds(cold, runs), milliseconds(app.run, runs)
