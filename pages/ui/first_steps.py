@@ -13,17 +13,17 @@ STEPS = (
         "Suites of your own are built from "
         "[github.com/simula/Kvasir-VQA-x1](https://github.com/simula/Kvasir-VQA-x1) "
         "(data sets SimulaMet/Kvasir-VQA-x1 and SimulaMet/Kvasir-VQA).",
-        "python -m backend import endoca endoca_core.jsonl.gz",
+        ".venv/bin/python -m backend import endoca endoca_core.jsonl.gz",
     ),
     (
         "Import what VLMs answered",
         "A prediction file is the manifest's lines with `model_id` and `prediction`; several VLMs may share a file.",
-        "python -m backend import endoca predictions.jsonl",
+        ".venv/bin/python -m backend import endoca predictions.jsonl",
     ),
     (
         "Attach the images, where you have them",
         "SimulaMet/Kvasir-VQA holds them. Everything but the picture itself works without.",
-        "python -m backend import endoca endoca_core.jsonl.gz --images FOLDER",
+        ".venv/bin/python -m backend import endoca endoca_core.jsonl.gz --images FOLDER",
     ),
 )
 """Title, where the data is to be had, and the command."""
