@@ -54,7 +54,7 @@ def test_an_empty_store_says_what_to_do_step_by_step(open_overview: Callable[...
     app = open_overview(make_empty_store)
     commands = [block.value for block in app.code]
     assert len(commands) == 3
-    assert all(command.startswith("python -m backend import endoca ") for command in commands)
+    assert all(command.startswith(".venv/bin/python -m backend import endoca ") for command in commands)
     words = " ".join(block.value for block in app.markdown)
     for place in ("github.com/Luious-LYH/EndoCA-VQA", "github.com/simula/Kvasir-VQA-x1", "SimulaMet/Kvasir-VQA"):
         assert place in words
