@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from backend.figures.style import contrast
 from backend.store.store import Store
 from pages.ui.image_routes import image_url, thumbnail_url
 from tests.browser.harness import ROOT, running_server, screenshot, wait_for_app
@@ -83,6 +84,15 @@ def test_the_theme_follows_the_system(open_page: OpenPage, scheme: str, darker: 
     ground = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
     red = int(ground.removeprefix("rgb(").split(",")[0])
     assert (red < 128) is darker
+
+
+@pytest.mark.parametrize(("scheme", "background"), [("light", "#FFFFFF"), ("dark", "#15181C")])
+def test_captions_can_be_read(open_page: OpenPage, scheme: str, background: str) -> None:
+    caption = open_page("/data", scheme=scheme).get_by_test_id("stCaptionContainer").first
+    color, opacity = caption.evaluate("e => [getComputedStyle(e).color, getComputedStyle(e).opacity]")
+    red, green, blue = (int(part) for part in color.removeprefix("rgb(").removesuffix(")").split(","))
+    assert opacity == "1"
+    assert contrast(f"#{red:02x}{green:02x}{blue:02x}", background) >= 4.5
 
 
 def test_every_page_is_reached_by_keyboard_alone(open_page: OpenPage) -> None:
