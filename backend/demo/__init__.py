@@ -1,0 +1,1 @@
+"""The built-in data set, and the VLM in the box that answers it."""

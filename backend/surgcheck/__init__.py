@@ -1,0 +1,1 @@
+"""SurgCheck: original questions and their less-biased twins, which name nothing and point with a cue."""

@@ -1,0 +1,1 @@
+"""VeriMap: an answer and the VLM's verdict on it."""
