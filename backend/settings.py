@@ -35,6 +35,7 @@ SETTINGS = (
         str(DATA),
         f"Folders the Data page may read files and images from, separated by '{os.pathsep}'.",
     ),
+    Setting("PARALLAX_MODELS", "", "A list of your own VLMs, written like data/models.yaml."),
     Setting("PARALLAX_DEBUG", "", "Anything here: the command line shows where a bug happened."),
 )
 

@@ -29,7 +29,8 @@ from pages.ui.endoca_words import (
 )
 from pages.ui.errors import show_error
 from pages.ui.filters import link_choice, set_filter, show_filters, show_sentence, suite_filter
-from pages.ui.links import DATA
+from pages.ui.landing import land_at
+from pages.ui.links import DATA, LIST
 from pages.ui.resources import drawn_once, kept
 from pages.ui.run_picker import READABLE, pick_series
 from pages.ui.score_tables import show_comparison, show_groups, show_quality, show_scores
@@ -39,7 +40,9 @@ from pages.ui.unit_table import show_units
 
 TABLES = ("By VLM", "Missing and unreadable", "By VLM group", "Compare two runs")
 
-st.title("Do right complex answers stand on right parts?")
+with st.container(gap=None):
+    st.title("Do right complex answers stand on right parts?")
+    land_at(LIST)
 
 suites = kept(endoca_series.endoca_suites)
 try:
@@ -75,7 +78,7 @@ if not rows:
         if not runs:
             st.page_link(DATA, label="Import prediction files, or run the blind baseline, on the Data page")
     if facts.n_units:
-        st.subheader("Cases", anchor="cases")
+        st.subheader("Cases", anchor=LIST)
         show_units(chosen, key="cases")
     st.stop()
 
@@ -93,7 +96,7 @@ elif not runs:
         st.page_link(DATA, label="Import on the Data page")
 
 if chosen != questions:
-    st.subheader("Cases", anchor="cases")
+    st.subheader("Cases", anchor=LIST)
     st.caption(
         "Conditions on answers choose cases only. Figures keep all units: a score over units chosen by their answers "
         "says nothing."
@@ -206,7 +209,7 @@ match link_choice("table", "Table", TABLES):
         table_cases = show_comparison(runs, chosen)
 
 if facts.n_units and chosen == questions:
-    st.subheader("Cases", anchor="cases")
+    st.subheader("Cases", anchor=LIST)
     show_units(chosen, key="cases")
 
 for point in (radar_point, slope_point, level_point, bar_point):

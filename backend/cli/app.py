@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import NoReturn
 
-from backend.cli import blind, compare, export, import_, metrics, remove, rescore, score, store
+from backend.cli import blind, compare, export, import_, metrics, predict, remove, rescore, score, store
 from backend.cli.options import PROGRAM, command_group
 from backend.cli.output import say
 from backend.domain.progress import Cancelled
@@ -33,6 +33,7 @@ app = command_group(
     "Results go to stdout, progress and errors to stderr. Add --json to any command for one JSON value.",
 )
 store.register(app)
+predict.register(app)
 app.add_typer(import_.group)
 app.add_typer(score.group)
 app.add_typer(metrics.group)

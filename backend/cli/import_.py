@@ -135,6 +135,26 @@ def import_images(
     print_report(outcome, as_json=options.as_json)
 
 
+@group.command("run", epilog=examples("import run data/runs/Box-VLM.drawn.direct.0a1b2c3d4e"))
+def import_run(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder, as predict leaves it.")],
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a run folder's answers into the store, and score them.
+
+    A run that is not finished goes in as far as it is; what it lacks counts as missing until it
+    is imported again.
+    """
+    from backend.services.runs.import_run import import_run
+
+    options = options_of(ctx, store, as_json)
+    with options.open_store() as opened, progress() as report:
+        outcome = import_run(opened, folder, report=report)
+    print_report(outcome, as_json=options.as_json)
+
+
 def _sizes(text: str | None) -> tuple[int, int, int] | None:
     if text is None:
         return None

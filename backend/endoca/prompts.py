@@ -24,8 +24,8 @@ PROMPT_VERSION = "endoca-1"
 _SHORT = "Respond with a concise short answer only. Do not explain."
 
 _DECISION = (
-    'Respond with one JSON object only: {{"decision": "answer" or "abstain", "answer": the answer, '
-    '"consistency": "consistent", "partly consistent" or "inconsistent"}}'
+    'Respond with one JSON object only: {{"answer": the answer, "consistency": "consistent", '
+    '"partly consistent" or "inconsistent", "decision": "answer" or "abstain"}}'
 )
 
 TEMPLATES = MappingProxyType(

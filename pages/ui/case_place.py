@@ -17,12 +17,9 @@ from backend.store.filters import UnitFilter
 from backend.store.queries import Neighbours, unit_page
 from pages.ui.case_steps import case_steps
 from pages.ui.copy import copy_button
-from pages.ui.links import DATA, ENDOCA, address_of
+from pages.ui.links import DATA, ENDOCA, LIST, address_of
 from pages.ui.resources import kept
 from pages.ui.unit_table import show_units
-
-LIST = "cases"
-"""The anchor of the list on Paired answers."""
 
 
 def show_place(place: Neighbours, chosen: UnitFilter, names: Mapping[str, str]) -> None:

@@ -3,7 +3,7 @@
 Streamlit takes relative paths from the frame's own folder, so these are absolute.
 """
 
-__all__ = ["CASE", "DATA", "ENDOCA", "OVERVIEW", "address_of", "case_query", "open_page"]
+__all__ = ["CASE", "DATA", "ENDOCA", "LIST", "OVERVIEW", "address_of", "case_query", "open_page"]
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +19,9 @@ OVERVIEW = _PAGES / "overview.py"
 ENDOCA = _PAGES / "endoca.py"
 CASE = _PAGES / "case.py"
 DATA = _PAGES / "data.py"
+
+LIST = "cases"
+"""The anchor of the list on Paired answers."""
 
 GO = """
   history.pushState({}, "", new URL(address, window.location.href))

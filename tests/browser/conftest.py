@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.harness import CHROMIUM, CHROMIUM_FLAGS, ROOT, Watch, running_server, wait_for_app
+from tests.browser.harness import CHROMIUM, CHROMIUM_FLAGS, ROOT, TIMEOUT_MS, Watch, running_server, wait_for_app
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,6 +69,7 @@ def open_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callabl
         context = chromium.new_context(
             viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, locale="en-GB"
         )
+        context.set_default_timeout(TIMEOUT_MS)
         contexts.append(context)
         if acknowledged:
             context.add_cookies([{"name": "parallax_acknowledged", "value": "1", "url": address}])

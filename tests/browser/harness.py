@@ -1,6 +1,8 @@
 """A server in a process of its own and what a page of it is allowed to do.
 
-Tests use the fixtures of ``conftest.py``; these are the plain functions below them.
+Tests use the fixtures of ``conftest.py``; these are the plain functions below them. A machine
+may be slow, so nothing here or in a test sleeps and hopes: what a page will come to show is
+waited for, up to `TIMEOUT_MS`, and only then read.
 """
 
 import os
@@ -11,7 +13,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +31,34 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-READY = "[data-testid=stApp][data-test-script-state=notRunning]"
+TIMEOUT_MS = 60_000
+
+DRAWN = """() => {
+  const app = document.querySelector("[data-testid=stApp]")
+  if (app?.dataset.testScriptState !== "notRunning" || app.dataset.testConnectionState !== "CONNECTED") return false
+  const late = ["stPlotlyChart]:not(:has(.main-svg))", "stDataFrame]:not(:has(canvas))", "stSkeleton]"]
+  return !app.querySelector(["[data-stale=true]", ...late.map(part => "[data-testid=" + part)].join())
+}"""
+"""Whether the script has run to its end and its page is there, with the charts and tables that load later."""
+
+STEADY = """(mark, [frames, patience]) => new Promise((resolve, reject) => {
+  const end = performance.now() + patience
+  let before = "", same = 0
+  function look() {
+    const box = mark.getBoundingClientRect()
+    const now = [box.x, box.y, box.width, box.height].join()
+    same = box.width && now === before ? same + 1 : 0
+    before = now
+    if (same >= frames) resolve({ x: box.x, y: box.y, width: box.width, height: box.height })
+    else if (mark.isConnected && performance.now() < end) requestAnimationFrame(look)
+    else reject(new Error("it never came to rest"))
+  }
+  look()
+})"""
+"""Where an element is, once it has stood there for so many frames."""
+
+HEADER_PX, ROW_PX = 36, 34
+"""Heights in a table."""
 
 
 def free_port() -> int:
@@ -75,7 +104,8 @@ def running_server(script: Path, folder: Path, environment: dict[str, str] | Non
 
 def wait_until_healthy(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     """Return when the health route answers; raise with the server's log when it never does."""
-    for _ in range(600):
+    end = time.monotonic() + 2 * TIMEOUT_MS / 1000
+    while time.monotonic() < end:
         if process.poll() is not None:
             break
         try:
@@ -87,10 +117,77 @@ def wait_until_healthy(address: str, process: subprocess.Popen[bytes], log: Path
     raise RuntimeError(f"the server did not start:\n{log.read_text()}")
 
 
+def expect(target: Any) -> Any:
+    """Return Playwright's assertions about a page or a locator; they wait until they hold."""
+    from playwright.sync_api import expect as assertions
+
+    assertions.set_options(timeout=TIMEOUT_MS)
+    return assertions(target)
+
+
+def wait_until(page: Any, holds: Callable[[], bool], what: str) -> None:
+    """Wait for what no locator can say; fail with ``what`` where it never comes to hold."""
+    end = time.monotonic() + TIMEOUT_MS / 1000
+    while not holds():
+        assert time.monotonic() < end, what
+        page.wait_for_timeout(50)
+
+
+def css_color(color: str) -> str:
+    """Return a colour ``#rrggbb`` as a browser's computed style writes it."""
+    return f"rgb{tuple(bytes.fromhex(color[1:]))}"
+
+
 def wait_for_app(page: Any) -> None:
-    """Wait until the script has run to its end and its page is drawn."""
-    page.wait_for_selector(READY, timeout=60_000)
-    page.wait_for_function(f"!document.querySelector('{READY} [data-stale=true]')")
+    """Wait until the page is drawn.
+
+    After an action wait first for what it does: until the server has heard of it, the page is
+    still drawn.
+    """
+    page.wait_for_function(DRAWN)
+
+
+def steady_box(target: Any) -> dict[str, float]:
+    """Bring an element into the middle of the window and return its box, in pixels, once it stands still."""
+    target.evaluate("target => target.scrollIntoView({ block: 'center' })")
+    box: dict[str, float] = target.evaluate(STEADY, [12, TIMEOUT_MS])
+    return box
+
+
+def press_header(within: Any, *, across: float) -> None:
+    """Click the header of the only table within an element, at a share of its width."""
+    click_table(within, across=across, y=HEADER_PX / 2)
+
+
+def click_cell(within: Any, *, across: float, row: int) -> None:
+    """Click a row, from 0, of the only table within an element, at a share of its width."""
+    within.get_by_test_id(f"glide-cell-0-{row}").wait_for(state="attached")
+    click_table(within, across=across, y=HEADER_PX + ROW_PX * (row + 0.5))
+
+
+def click_table(within: Any, *, across: float, y: float) -> None:
+    """Click the only table within an element, at a share of its width and so many pixels down."""
+    table = within.get_by_test_id("stDataFrame")
+    box = steady_box(table)
+    table.click(position={"x": across * box["width"], "y": y})
+
+
+def copied(page: Any, button: str) -> str:
+    """Press a copy button and return what it put on the clipboard, once it has said so.
+
+    It says so for two seconds, which a slow browser shows us too late: its words are noted as they change.
+    """
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name=button).evaluate(
+        """button => {
+          window.said = []
+          new MutationObserver(() => window.said.push(button.textContent)).observe(button, { childList: true })
+        }"""
+    )
+    page.get_by_role("button", name=button).click()
+    page.wait_for_function("window.said.includes('Copied')")
+    text: str = page.evaluate("navigator.clipboard.readText()")
+    return text
 
 
 def screenshot(page: Any, name: str) -> Path:

@@ -2,13 +2,14 @@
 
 import gzip
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.browser.harness import ROOT, running_server, screenshot, wait_for_app
+from tests.browser.harness import ROOT, TIMEOUT_MS, click_cell, expect, running_server, screenshot, wait_for_app
 from tests.services.endoca_files import manifest_lines, prediction_lines
 
 pytestmark = pytest.mark.browser
@@ -59,21 +60,21 @@ def upload(page: Any, name: str, content: bytes) -> None:
     page.locator("input[type=file]").first.set_input_files(
         {"name": name, "mimeType": "application/octet-stream", "buffer": content}
     )
-    page.get_by_test_id("stFileChip").first.wait_for()
-    wait_for_app(page)
     page.get_by_role("button", name="Import", exact=True).click()
     job_panel(page).get_by_text(f"Import {name}").wait_for()
-    page.get_by_role("button", name="Close").first.wait_for()
+    page.locator("[class*=st-key-close_]").wait_for()
     wait_for_app(page)
 
 
 def close_report(page: Any) -> None:
     """Close what an earlier job left on the page."""
     wait_for_app(page)
-    if page.get_by_role("button", name="Close").count():
-        page.get_by_role("button", name="Close").click()
-        job_panel(page).wait_for(state="detached")
-        close_report(page)
+    closing = page.locator("[class*=st-key-close_]")
+    while closing.count():
+        [key] = re.findall(r"st-key-close_[\w-]+", closing.get_attribute("class"))
+        closing.get_by_role("button").click()
+        page.locator(f".{key}").wait_for(state="detached")
+        wait_for_app(page)
 
 
 def start_large(page: Any) -> None:
@@ -82,7 +83,6 @@ def start_large(page: Any) -> None:
     field = page.get_by_label("Manifests and prediction files: path, one a line")
     field.fill("endoca_large.jsonl")
     field.press("Control+Enter")
-    wait_for_app(page)
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("progressbar").wait_for()
 
@@ -102,16 +102,16 @@ def job_panel(page: Any) -> Any:
 def test_a_manifest_and_answers_go_in_and_lead_to_their_cases(open_page: OpenPage, desk: Desk) -> None:
     page = open_data(open_page, desk)
     upload(page, "endoca_small.jsonl.gz", gzip.compress(jsonl(manifest_lines())))
-    assert "3 new units in suite small" in job_panel(page).inner_text()
+    expect(job_panel(page)).to_contain_text("3 new units in suite small")
     upload(page, "mine.jsonl", jsonl(prediction_lines("My VLM")))
-    assert "9 new answers of My VLM" in job_panel(page).inner_text()
-    assert "job=" in page.url
+    expect(job_panel(page)).to_contain_text("9 new answers of My VLM")
+    expect(page).to_have_url(re.compile("job="))
     screenshot(page, "data_report")
 
     page.get_by_role("link", name="Open these cases").click()
     page.wait_for_url("**/case?**")
-    wait_for_app(page)
     assert "suite=small" in page.url and "runs=My-VLM" in page.url
+    page.get_by_text("Choose one.").wait_for()
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_a_broken_file_is_refused_in_calm_words(
 ) -> None:
     page = open_data(open_page, desk)
     upload(page, name, content)
+    expect(job_panel(page)).to_contain_text(said)
     text = job_panel(page).inner_text()
-    assert said in text
     assert "Traceback" not in page.inner_text("body") and "bug" not in text
     screenshot(page, f"data_broken_{name.split('.')[0]}")
 
@@ -137,7 +137,7 @@ def test_a_broken_file_is_refused_in_calm_words(
 def test_all_bad_lines_can_be_taken_away_as_csv(open_page: OpenPage, desk: Desk) -> None:
     page = open_data(open_page, desk)
     upload(page, "many.jsonl", b"hello\n" * 60)
-    assert "The first 50 of 60 bad lines" in job_panel(page).inner_text()
+    expect(job_panel(page)).to_contain_text("The first 50 of 60 bad lines")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download all as CSV").click()
     rows = Path(download.value.path()).read_text().splitlines()
@@ -160,13 +160,14 @@ def test_a_running_import_that_is_stopped_leaves_nothing(open_page: OpenPage, de
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("Cancelled; nothing was changed.").wait_for()
     wait_for_app(page)
-    assert page.locator(".parallax-store").inner_text() == before
+    expect(page.locator(".parallax-store")).to_have_text(before, use_inner_text=True)
     close_report(page)
 
 
 def test_an_import_is_found_again_after_leaving_the_page(open_page: OpenPage, desk: Desk) -> None:
     page = open_data(open_page, desk)
     start_large(page)
+    expect(page).to_have_url(re.compile("job="))
     link = page.url
     page.get_by_role("link", name="Overview").click()
     page.wait_for_url(f"{desk.address}/")
@@ -176,40 +177,32 @@ def test_an_import_is_found_again_after_leaving_the_page(open_page: OpenPage, de
 
     other = open_data(open_page, desk, link.removeprefix(desk.address))
     for seen in (page, other):
-        job_panel(seen).get_by_text(f"{N_UNITS:,} new units in suite large").wait_for(timeout=120_000)
-        wait_for_app(seen)
-        assert " 60,0" in seen.locator(".parallax-store").inner_text(), "the sidebar counts the new units too"
+        job_panel(seen).get_by_text(f"{N_UNITS:,} new units in suite large").wait_for(timeout=4 * TIMEOUT_MS)
+        expect(seen.locator(".parallax-store")).to_contain_text(" 60,0")  # the sidebar counts the new units too
     close_report(other)
 
 
-def click_first_row(page: Any, name: str) -> None:
-    """Choose the first row of the table to browse in, once it has settled."""
-    wait_for_app(page)
-    table = page.get_by_test_id("stExpander").first.get_by_test_id("stDataFrame").last
-    table.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+def click_first_row(page: Any, holding: str, name: str) -> None:
+    """Choose the first row of the table to browse in, once it holds a name."""
+    browse = page.get_by_test_id("stExpander").first
+    browse.get_by_role("gridcell", name=holding).wait_for(state="attached")
     screenshot(page, name)
-    box = table.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 18, box["y"] + 35 + 17)
+    click_cell(browse, across=0.05, row=0)
 
 
 def test_files_are_found_by_browsing_the_registered_folder(open_page: OpenPage, desk: Desk) -> None:
     page = open_data(open_page, desk)
     page.get_by_text("Path on this computer").click()
     page.get_by_text("Browse", exact=True).click()
-    wait_for_app(page)
-    click_first_row(page, "data_browse_roots")
+    click_first_row(page, str(desk.folder), "data_browse_roots")
     page.get_by_role("button", name="Up").wait_for()
-    click_first_row(page, "data_browse_folder")
+    click_first_row(page, "endoca_large.jsonl", "data_browse_folder")
     field = page.get_by_label("Manifests and prediction files: path, one a line")
-    page.wait_for_function("document.querySelector('textarea').value !== ''")
-    assert field.input_value() == str(desk.folder / "endoca_large.jsonl")
+    expect(field).to_have_value(str(desk.folder / "endoca_large.jsonl"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_drawn_in_both_themes(open_page: OpenPage, desk: Desk, scheme: str) -> None:
     page = open_data(open_page, desk, scheme=scheme, size=(1280, 2000))
-    assert page.get_by_role("heading", level=1).inner_text() == "What data is loaded, and where does it come from?"
-    page.wait_for_timeout(500)
+    expect(page.get_by_role("heading", level=1)).to_have_text("What data is loaded, and where does it come from?")
     screenshot(page, f"data_{scheme}")

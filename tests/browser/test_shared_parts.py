@@ -5,32 +5,24 @@ from typing import Any
 
 import pytest
 
-from tests.browser.harness import screenshot
+from tests.browser.harness import copied, expect, screenshot
 
 pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Any]
 
 
-def copied(page: Any, button: str) -> str:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name=button).click()
-    page.get_by_role("button", name="Copied").wait_for()
-    text: str = page.evaluate("navigator.clipboard.readText()")
-    return text
-
-
 def test_an_app_error_shows_its_own_words_and_the_next_step(open_page: OpenPage, gallery: str) -> None:
     page = open_page("/?show=app%20error", address=gallery)
     alert = page.get_by_role("alert")
-    assert "The store is in use by process 4711." in alert.inner_text()
-    assert "Close the other program, then reload this page." in alert.inner_text()
+    expect(alert).to_contain_text("The store is in use by process 4711.")
+    expect(alert).to_contain_text("Close the other program, then reload this page.")
     screenshot(page, "app_error")
 
 
 def test_a_bug_is_called_one_and_its_traceback_is_copied_but_never_drawn(open_page: OpenPage, gallery: str) -> None:
     page = open_page("/?show=bug", address=gallery)
-    assert "That is a bug in Parallax" in page.get_by_role("alert").inner_text()
+    expect(page.get_by_role("alert")).to_contain_text("That is a bug in Parallax")
     assert page.get_by_text("Traceback").count() == 0
     assert page.get_by_text("an index nobody expected").count() == 0
     details = copied(page, "Copy details")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.harness import screenshot, wait_for_app
+from tests.browser.harness import expect, screenshot, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -15,13 +15,18 @@ OpenPage = Callable[..., Any]
 @pytest.fixture
 def viewer(open_page: OpenPage, gallery: str) -> Any:
     page = open_page("/?show=viewer", address=gallery)
-    page.locator(".image").evaluate("image => image.decode()")
+    wait_until(page, lambda: natural_size(page) == [640, 400], "the image itself is shown")
+    wait_for_zoom(page, "125 %")  # 500 / 400
     return page
 
 
-def zoom(page: Any) -> str:
-    text: str = page.locator(".zoom").inner_text()
-    return text
+def natural_size(page: Any) -> list[int]:
+    size: list[int] = page.locator(".image").evaluate("image => [image.naturalWidth, image.naturalHeight]")
+    return size
+
+
+def wait_for_zoom(page: Any, percent: str) -> None:
+    expect(page.locator(".zoom")).to_have_text(percent)
 
 
 def image_box(page: Any) -> dict[str, float]:
@@ -36,7 +41,6 @@ def frame_box(page: Any) -> dict[str, float]:
 
 def test_it_opens_with_the_whole_image_in_the_middle(viewer: Any) -> None:
     image, frame = image_box(viewer), frame_box(viewer)
-    assert zoom(viewer) == "125 %"  # 500 / 400
     assert image["height"] == pytest.approx(500)
     assert image["width"] == pytest.approx(800)
     assert image["x"] - frame["x"] == pytest.approx((frame["width"] - 800) / 2)
@@ -44,8 +48,7 @@ def test_it_opens_with_the_whole_image_in_the_middle(viewer: Any) -> None:
 
 
 def test_it_shows_the_original_pixels(viewer: Any) -> None:
-    size = viewer.locator(".image").evaluate("image => [image.naturalWidth, image.naturalHeight]")
-    assert size == [640, 400]
+    assert natural_size(viewer) == [640, 400]
 
 
 @pytest.mark.parametrize("way", ["button", "key", "double click"])
@@ -56,7 +59,7 @@ def test_one_image_pixel_on_one_screen_pixel_is_one_step_away(viewer: Any, way: 
         viewer.locator(".frame").press("1")
     else:
         viewer.locator(".frame").dblclick()
-    assert zoom(viewer) == "100 %"
+    wait_for_zoom(viewer, "100 %")
     assert image_box(viewer)["width"] == pytest.approx(640)
 
 
@@ -66,6 +69,7 @@ def test_the_wheel_zooms_at_the_pointer(viewer: Any) -> None:
     viewer.mouse.move(x, y)
     for _ in range(6):
         viewer.mouse.wheel(0, -120)
+    wait_for_zoom(viewer, "756 %")  # 125 % · e^(6 · 120 / 400)
     after = image_box(viewer)
     assert after["width"] > 2 * before["width"]
     for axis, point, extent in (("x", x, "width"), ("y", y, "height")):
@@ -75,15 +79,14 @@ def test_the_wheel_zooms_at_the_pointer(viewer: Any) -> None:
 
 
 def test_pixels_stay_crisp_when_enlarged(viewer: Any) -> None:
-    rendering = "image => getComputedStyle(image).imageRendering"
     image, frame = viewer.locator(".image"), viewer.locator(".frame")
-    assert image.evaluate(rendering) == "auto"
+    expect(image).to_have_css("image-rendering", "auto")
     for _ in range(4):
         frame.press("+")
-    assert zoom(viewer) == "305 %"  # 125 % · 1.25⁴
-    assert image.evaluate(rendering) == "pixelated"
+    wait_for_zoom(viewer, "305 %")  # 125 % · 1.25⁴
+    expect(image).to_have_css("image-rendering", "pixelated")
     frame.press("0")
-    assert zoom(viewer) == "125 %"
+    wait_for_zoom(viewer, "125 %")
     screenshot(viewer, "viewer_after_fit")
 
 
@@ -91,61 +94,67 @@ def test_dragging_moves_the_image_but_never_off_the_middle_of_the_frame(viewer: 
     frame = frame_box(viewer)
     for _ in range(4):
         viewer.locator(".frame").press("+")
+    wait_for_zoom(viewer, "305 %")
     before = image_box(viewer)
     middle = (frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2)
     viewer.mouse.move(*middle)
     viewer.mouse.down()
     viewer.mouse.move(middle[0] + 60, middle[1] + 30, steps=3)
     viewer.mouse.up()
-    after = image_box(viewer)
-    assert (after["x"] - before["x"], after["y"] - before["y"]) == pytest.approx((60, 30))
+
+    def corner() -> tuple[float, float]:
+        image = image_box(viewer)
+        return image["x"], image["y"]
+
+    dragged = (before["x"] + 60, before["y"] + 30)
+    wait_until(viewer, lambda: corner() == pytest.approx(dragged), "it moves as far as the pointer")
 
     viewer.mouse.move(*middle)
     viewer.mouse.down()
     viewer.mouse.move(middle[0] + 5000, middle[1] + 5000, steps=3)
     viewer.mouse.up()
-    assert (image_box(viewer)["x"], image_box(viewer)["y"]) == pytest.approx(middle)
+    wait_until(viewer, lambda: corner() == pytest.approx(middle), "its corner stops at the middle of the frame")
 
 
 def test_marks_lie_in_image_pixels_and_their_labels_are_plain_text(viewer: Any) -> None:
-    image = image_box(viewer)
-    for _ in range(2):
+    for percent in ("125 %", "156 %"):
+        wait_for_zoom(viewer, percent)
+        image = image_box(viewer)
         rectangle = viewer.locator("svg rect").bounding_box()
         scale = image["width"] / 640
         assert rectangle["x"] + rectangle["width"] / 2 == pytest.approx(image["x"] + 270 * scale, abs=1)
         assert rectangle["y"] + rectangle["height"] / 2 == pytest.approx(image["y"] + 150 * scale, abs=1)
         viewer.locator(".frame").press("+")
-        image = image_box(viewer)
-    assert viewer.locator("svg text").all_text_contents() == ["<b>polyp</b>", "here"]
+    expect(viewer.locator("svg text")).to_have_text(["<b>polyp</b>", "here"])
     screenshot(viewer, "viewer_marks")
 
 
 def test_the_map_covers_the_image_and_its_opacity_needs_no_rerun(viewer: Any) -> None:
     heatmap = viewer.locator(".map")
-    assert heatmap.bounding_box() == image_box(viewer)
+    wait_until(viewer, lambda: heatmap.bounding_box() == image_box(viewer), "the map covers the image")
     viewer.get_by_label("Opacity of the map").fill("25")
-    assert heatmap.evaluate("map => map.style.opacity") == "0.25"
+    expect(heatmap).to_have_css("opacity", "0.25")
     viewer.get_by_label("Marks").uncheck()
-    assert not viewer.locator("svg rect").is_visible()
+    expect(viewer.locator("svg rect")).to_be_hidden()
 
 
 def test_a_rerun_keeps_what_the_person_set(viewer: Any) -> None:
     viewer.locator(".frame").press("1")
     viewer.get_by_label("Opacity of the map").fill("25")
     viewer.get_by_role("button", name="Run the script again").click()
-    wait_for_app(viewer)
-    assert zoom(viewer) == "100 %"
-    assert viewer.locator(".map").evaluate("map => map.style.opacity") == "0.25"
+    viewer.get_by_text("The script has run again.").wait_for()
+    wait_for_zoom(viewer, "100 %")
+    expect(viewer.locator(".map")).to_have_css("opacity", "0.25")
     viewer.locator(".frame").press("+")
-    assert zoom(viewer) == "125 %", "a key acts once, also after a rerun"
+    wait_for_zoom(viewer, "125 %")  # a key acts once, also after a rerun
 
 
 def test_it_can_be_used_by_keyboard_and_says_what_it_shows(viewer: Any) -> None:
     frame = viewer.get_by_role("group", name="Drawn frame")
     viewer.get_by_label("Opacity of the map").focus()
     viewer.keyboard.press("Tab")
-    assert frame.evaluate("frame => frame.matches(':focus-visible')")
-    assert frame.evaluate("frame => getComputedStyle(frame).outlineStyle") == "solid"
+    expect(frame).to_be_focused()
+    expect(frame).to_have_css("outline-style", "solid")
 
 
 @pytest.mark.parametrize(
@@ -156,5 +165,5 @@ def test_an_image_that_cannot_be_shown_says_why(open_page: OpenPage, gallery: st
     page = open_page(f"/?show={show}", address=gallery, missing=("/img/missing",))
     message = page.locator(".message", has_text=words)
     message.wait_for()
-    assert not page.locator(".image").is_visible()
+    expect(page.locator(".image")).to_be_hidden()
     screenshot(page, f"viewer_{show.replace(' ', '_')}")

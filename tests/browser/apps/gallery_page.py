@@ -41,7 +41,8 @@ match st.query_params.get("show"):
             key="viewer",
             height_px=500,
         )
-        st.button("Run the script again")
+        if st.button("Run the script again"):
+            st.text("The script has run again.")
     case "missing":
         image_viewer("/img/missing", 640, 400, label="Missing frame", key="viewer")
     case "other size":

@@ -1,0 +1,186 @@
+"""The frames the VLM in the box learns from: drawn when needed, kept in a work folder.
+
+A frame is kept as the vision tower sees it, with the share of each patch that every kind of
+thing covers (what the tower is first taught) and with its references. Frames are drawn in
+blocks by several processes; a block that exists is not drawn again.
+"""
+
+__all__ = ["KINDS", "Pictures", "draw_pictures", "surgical_pictures"]
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from backend.demo import endoscopy as scope
+from backend.demo.architecture import IMAGE_SIZE, PATCH
+from backend.demo.endoscopy_questions import facts_of
+from backend.demo.laparoscopy import SurgicalFrame, draw_laparoscopy
+from backend.demo.laparoscopy.scene import CATEGORIES, HANDS, NULL_VERB, VERBS
+from backend.demo.scenes import Frame, Split, seed_of
+from backend.demo.surgical_questions import scene_of
+from backend.domain.progress import Report
+from backend.surgcheck.cue_drawing import draw_cue
+from backend.surgcheck.question_pairs import Pair, all_pairs
+
+BLOCK = 100
+"""Frames a file."""
+
+DRAWN_CUES = 2
+"""Copies of a laparoscopy-like frame with a cue drawn in, beside the frame itself."""
+
+INDICATED = "indicated"
+"""What a drawn cue points at."""
+
+GRID = IMAGE_SIZE // PATCH
+
+KINDS = (
+    *scope.FINDINGS,
+    scope.RESECTION,
+    *scope.INSTRUMENTS,
+    *scope.LANDMARKS,
+    scope.BOX,
+    scope.TEXT,
+    *CATEGORIES,
+    *HANDS,
+    *(verb for verb in VERBS if verb != NULL_VERB),
+    INDICATED,
+)
+"""What the vision tower is first taught to see."""
+
+Masks = Mapping[str, NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pictures:
+    """Drawn pictures, as the vision tower sees them."""
+
+    pixels: NDArray[np.uint8]
+    """(n, IMAGE_SIZE, IMAGE_SIZE, 3), RGB."""
+    coverage: NDArray[np.uint8]
+    """(n, kinds, rows, columns): share of each patch covered, 255 being all of it."""
+    facts: list[Any]
+    """Of an endoscopy-like frame its references by class; of a laparoscopy-like one a list of
+    [task, original, less-biased, reference]."""
+
+
+def draw_pictures(folder: Path, kind: str, split: Split, count: int, workers: int, report: Report) -> Pictures:
+    """Return the first frames of a split, drawing those that are not in the work folder yet.
+
+    Args:
+        folder: The work folder.
+        kind: ``endoscopy`` or ``laparoscopy``.
+        split: Never `Split.TEST` for training.
+        count: Frames, rounded up to whole blocks of 100. A laparoscopy-like frame gives up to three pictures.
+        workers: Processes that draw.
+        report: Told of frames drawn.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    blocks = range(-(-count // BLOCK))
+    paths = [folder / f"{kind}-{split}-{block:04}.npz" for block in blocks]
+    missing = [block for block in blocks if not paths[block].exists()]
+    stage = f"drawing {kind}-like frames ({split})"
+    if missing:
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            drawn = [pool.submit(_draw_block, paths[block], kind, split, block) for block in missing]
+            for number, block_drawn in enumerate(drawn):
+                report(stage, (len(blocks) - len(missing) + number) * BLOCK, count)
+                block_drawn.result()
+    report(stage, count, count)
+    loaded = [np.load(path) for path in paths]
+    return Pictures(
+        np.concatenate([block["pixels"] for block in loaded]),
+        np.concatenate([block["coverage"] for block in loaded]),
+        [fact for block in loaded for fact in json.loads(str(block["facts"]))],
+    )
+
+
+def _draw_block(path: Path, kind: str, split: Split, block: int) -> None:
+    cv2.setNumThreads(1)
+    pictures = [
+        picture
+        for number in range(block * BLOCK, (block + 1) * BLOCK)
+        for picture in (_endoscopy(split, number) if kind == "endoscopy" else surgical_pictures(split, number))
+    ]
+    temporary = path.with_name(f"{path.stem}.{os.getpid()}.partial.npz")
+    np.savez(
+        temporary,
+        pixels=np.stack([pixels for pixels, _, _ in pictures]),
+        coverage=np.stack([coverage for _, coverage, _ in pictures]),
+        facts=np.array(json.dumps([facts for _, _, facts in pictures])),
+    )
+    temporary.replace(path)
+
+
+Picture = tuple[NDArray[np.uint8], NDArray[np.uint8], Any]
+
+
+def _endoscopy(split: Split, number: int) -> Iterator[Picture]:
+    frame = scope.draw_endoscopy(split, number)
+    yield _as_seen(frame.pixels), _coverage(_masks_of(frame)), facts_of(frame)
+
+
+def surgical_pictures(split: Split, number: int) -> Iterator[Picture]:
+    """Yield a laparoscopy-like frame with its cue-less questions, then copies with a cue drawn in."""
+    drawn = draw_laparoscopy(split, number)
+    scene = scene_of(drawn, f"{number + 1}_1.jpg")
+    pairs = all_pairs(scene).pairs
+    masks = _surgical_masks(drawn)
+    yield _as_seen(drawn.frame.pixels), _coverage(masks), [_row(pair) for pair in pairs if pair.drawing is None]
+    pointed: dict[tuple[int | None, str], list[Pair]] = {}
+    for pair in pairs:
+        if pair.drawing is not None:
+            pointed.setdefault((pair.annotation_id, pair.cue), []).append(pair)
+    rng = np.random.default_rng(seed_of("cues", split, number))
+    keys = list(pointed)
+    # A tool has up to seven questions, a structure one: tools are pointed at more often.
+    weights = np.array([len(pointed[key]) for key in keys], float)
+    count = min(DRAWN_CUES, len(keys))
+    for index in rng.choice(len(keys), count, replace=False, p=weights / weights.sum()) if count else ():
+        asked = pointed[keys[index]]
+        indicated = drawn.annotations[asked[0].annotation_id - 1].thing.mask  # type: ignore[operator]
+        pixels = draw_cue(drawn.frame.pixels, asked[0].drawing)  # type: ignore[arg-type]
+        yield _as_seen(pixels), _coverage({**masks, INDICATED: indicated}), [_row(pair) for pair in asked]
+
+
+def _row(pair: Pair) -> list[str]:
+    return [pair.task, pair.original, pair.less_biased, pair.reference]
+
+
+def _masks_of(frame: Frame) -> Masks:
+    masks: dict[str, NDArray[np.bool_]] = {}
+    for thing in frame.things:
+        if thing.kind in KINDS:
+            masks[thing.kind] = masks.get(thing.kind, False) | thing.mask
+    return masks
+
+
+def _surgical_masks(drawn: SurgicalFrame) -> Masks:
+    masks: dict[str, NDArray[np.bool_]] = {}
+    for annotation in drawn.annotations:
+        for kind in (annotation.category, annotation.hand, annotation.verb):
+            if kind in KINDS:
+                masks[kind] = masks.get(kind, False) | annotation.thing.mask
+    return masks
+
+
+def _as_seen(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return pixels squeezed as the VLM's own processor does it."""
+    return np.asarray(Image.fromarray(pixels).resize((IMAGE_SIZE, IMAGE_SIZE), Image.Resampling.BICUBIC))
+
+
+def _coverage(masks: Masks) -> NDArray[np.uint8]:
+    coverage = np.zeros((len(KINDS), GRID, GRID), np.uint8)
+    for kind, mask in masks.items():
+        shares = cv2.resize(mask.astype(np.float32), (GRID, GRID), interpolation=cv2.INTER_AREA)
+        coverage[KINDS.index(kind)] = np.rint(255 * shares)
+    return coverage

@@ -1,0 +1,155 @@
+"""A run folder into the store: its answers as those of a precomputed run, scored, with all it knows of them."""
+
+__all__ = ["import_run"]
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backend.domain.progress import Report, silent
+from backend.errors import AppError
+from backend.services.ingest.answers import Answer, put_answers
+from backend.services.ingest.log import write_log
+from backend.services.ingest.report import ImportReport
+from backend.services.runs.folder import read_plan_table, read_record, read_shards
+from backend.services.runs.record import RunRecord
+from backend.store.arrow import arrow_table
+from backend.store.store import Store, insert
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+
+def import_run(store: Store, folder: Path, *, report: Report = silent) -> ImportReport:
+    """Import a run folder, in one transaction. Importing it again changes nothing.
+
+    A run that is not finished goes in as far as it is; what it lacks counts as missing, and a
+    later import adds it. The answers must be those of the store's own questions: a probe that
+    the suite lacks, or asks in other words, refuses the whole folder.
+
+    Args:
+        store: Holds the suite.
+        folder: As `run_plan` leaves it; a run that is still at work may be read too.
+        report: Told of progress; may raise `Cancelled`.
+
+    Raises:
+        AppError: The folder is none, holds no answer or a damaged file; the store lacks its suite,
+            or holds the same run by another build of the VLM or with other wordings.
+    """
+    report(f"reading {folder.name}", 0, None)
+    record, answers, prompts = _read(folder)
+    outcome = ImportReport("run", f"run folder {folder.resolve().name}")
+    probes = answers.column("probe_id").to_pylist()
+    with store.write() as cursor:
+        _check_suite(cursor, record)
+        _check_questions(cursor, record.suite, probes, prompts)
+        _check_same_run(cursor, record)
+        report("scoring", 0, len(probes))
+        columns = (probes, answers.column("answer").to_pylist(), answers.column("error").to_pylist())
+        given = [Answer(*row) for row in zip(*columns, strict=True)]
+        outcome.runs.append(put_answers(cursor, record.key, given, outcome.source, record.vlm.group))
+        _put_facts(cursor, record, answers, prompts)
+        outcome.notes.extend(_notes(cursor, record))
+        write_log(cursor, outcome)
+    report("scoring", len(probes), len(probes))
+    return outcome
+
+
+def _read(folder: Path) -> tuple[RunRecord, "pa.Table", list[str]]:
+    """Return the record, the answers, and the prompt of each."""
+    record = read_record(folder)
+    if record is None:
+        raise AppError(f"{folder} is no run folder (no run.json in it).", "Name the folder that predict wrote.")
+    shards = read_shards(folder, record)
+    if shards.lost:
+        raise AppError(
+            f"Damaged or gone from {folder}: {', '.join(shards.lost)}. Nothing was imported.",
+            "Go on with the run (predict … --resume): it asks again what was lost.",
+        )
+    plan = read_plan_table(folder)
+    prompts = dict(zip(plan.column("item_id").to_pylist(), plan.column("prompt").to_pylist(), strict=True))
+    item_ids = shards.answers.column("item_id").to_pylist()
+    kept = [at for at, item_id in enumerate(item_ids) if item_id in prompts]
+    if not kept:
+        raise AppError(f"The run folder {folder} holds no answer yet.", "Go on with it: predict … --resume")
+    return record, shards.answers.take(kept), [prompts[item_ids[at]] for at in kept]
+
+
+def _check_suite(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> None:
+    found = cursor.execute("SELECT system FROM suites WHERE suite = ?", [record.suite]).fetchall()
+    if not found:
+        raise AppError(
+            f"The run answers suite {record.suite}, which is not in this store.",
+            f"Import the suite first: python -m backend import {record.system} FILE --suite {record.suite}",
+        )
+    if found[0][0] != record.system:
+        raise AppError(
+            f"The run answers {record.system} suite {record.suite}; in this store that is a suite of {found[0][0]}.",
+            "Import it into a store that holds the suite it answers.",
+        )
+
+
+def _check_questions(cursor: "duckdb.DuckDBPyConnection", suite: str, probe_ids: list[str], prompts: list[str]) -> None:
+    questions = dict(cursor.execute("SELECT probe_id, question FROM probes WHERE suite = ?", [suite]).fetchall())
+    unknown = [probe for probe in probe_ids if probe not in questions]
+    if unknown:
+        raise AppError(
+            f"{len(unknown):,} of the run's {len(probe_ids):,} answers are to probes that suite {suite} of this store "
+            f"lacks, {unknown[0]} among them.",
+            "Import the manifest that the run was planned with into this suite first.",
+        )
+    others = [probe for probe, prompt in zip(probe_ids, prompts, strict=True) if questions[probe].strip() not in prompt]
+    if others:
+        raise AppError(
+            f"Suite {suite} of this store asks {len(others):,} of the run's questions in other words, {others[0]} "
+            "among them.",
+            "Import the run into a store that holds the manifest it was planned with.",
+        )
+
+
+def _check_same_run(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> None:
+    """Refuse answers of another build under a run's name: the two would be mixed."""
+    run_id = record.key.run_id
+    found = cursor.execute(
+        "SELECT f.record FROM run_facts f JOIN runs r USING (run_id) WHERE run_id = ?", [run_id]
+    ).fetchall()
+    if found:
+        different = RunRecord.model_validate_json(found[0][0]).differences(record)
+        if different:
+            raise AppError(
+                f"The store holds this run from elsewhere: {'; '.join(different)}.",
+                f"Take that one out first (python -m backend remove run {run_id}), or give one of the two VLMs "
+                "another name.",
+            )
+
+
+def _put_facts(cursor: "duckdb.DuckDBPyConnection", record: RunRecord, answers: "pa.Table", prompts: list[str]) -> None:
+    """Write what the run knows beyond its answers, in the place of what was there for the same probes."""
+    run_id = record.key.run_id
+    cursor.execute("DELETE FROM run_facts WHERE run_id = ?", [run_id])
+    cursor.execute("INSERT INTO run_facts (run_id, record) VALUES (?, ?)", [run_id, record.model_dump_json()])
+    kept = ("probe_id", "item_id", "image_sha256", "n_tokens", "was_cut", "seconds", "probabilities")
+    calls = arrow_table({"run_id": [run_id] * len(prompts), "prompt": prompts})
+    for name in kept:
+        calls = calls.append_column(name, answers.column(name))
+    cursor.register("incoming_calls", calls)
+    cursor.execute("DELETE FROM calls o USING incoming_calls n WHERE o.run_id = n.run_id AND o.probe_id = n.probe_id")
+    cursor.unregister("incoming_calls")
+    insert(cursor, "calls", calls)
+
+
+def _notes(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> list[str]:
+    notes = []
+    counts = record.counts
+    if counts.missing:
+        notes.append(f"The run is not finished: {counts.missing:,} of {counts.planned:,} probes were not asked yet.")
+    if record.lost_shards:
+        notes.append(f"Asked again, because their first answers were lost: those of {', '.join(record.lost_shards)}.")
+    [(n_other,)] = cursor.execute(
+        "SELECT count(*) FROM calls c JOIN probes p USING (probe_id) JOIN units u USING (unit_id) "
+        "JOIN images i USING (image_id) WHERE c.run_id = ? AND c.image_sha256 <> i.sha256",
+        [record.key.run_id],
+    ).fetchall()
+    if n_other:
+        notes.append(f"{n_other:,} answers were given about other files than those attached to this store's images.")
+    return notes

@@ -1,0 +1,231 @@
+"""What a batch run asks: each probe of a suite once, as an item whose id is a hash of all that decides its answer.
+
+Items stand in one fixed order with the questions of an image together, so that the first units
+of a plan are the same whatever its limit. A system says in `ASKINGS` how it asks.
+"""
+
+__all__ = ["ASKINGS", "Asked", "Asking", "Item", "Plan", "VlmIdentity", "read_plan", "text_sha256"]
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from backend.domain.records import Origin, RunKey, Stage, System
+from backend.domain.vlm import Decoding
+from backend.endoca import prompts as endoca
+from backend.errors import AppError
+from backend.services.images import ImageFile, image_file
+from backend.store.store import Store
+
+
+class Asked(NamedTuple):
+    """How one probe is put to a VLM."""
+
+    prompt: str
+    with_image: bool = True
+    """False asks about the text alone."""
+
+
+class Asking(NamedTuple):
+    """How a system asks its probes in one stage."""
+
+    stage: Stage
+    prompt_version: str
+    templates: Mapping[str, str]
+    """Every wording of that version; their hash is kept with a run."""
+    ask: Callable[[str, str], Asked]
+    """From a probe's role and question."""
+
+    @property
+    def prompts_sha256(self) -> str:
+        """Hash of all wordings, in lower-case hex: the version says which, the hash says that none was changed."""
+        return text_sha256(json.dumps(dict(self.templates), sort_keys=True, ensure_ascii=False))
+
+
+ASKINGS: Mapping[System, Asking] = MappingProxyType(
+    {
+        System.ENDOCA: Asking(
+            Stage.DIRECT,
+            endoca.PROMPT_VERSION,
+            endoca.TEMPLATES,
+            lambda role, question: Asked(endoca.answer_prompt(question)),
+        )
+    }
+)
+"""The systems whose suites can be answered in a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class VlmIdentity:
+    """What makes it this VLM and no other; answers of two identities never share a folder."""
+
+    name: str
+    """As the store and the pages call it."""
+    group: str | None = None
+    """Its group among VLMs; None where not known."""
+    details: Mapping[str, str] = field(default_factory=dict)
+    """Where its weights or its server are and in which build: hub id, revision, adapter, dtype … No secret."""
+
+    @property
+    def digest(self) -> str:
+        """Hash of name and details."""
+        return text_sha256(json.dumps([self.name, sorted(self.details.items())], ensure_ascii=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One probe as it is asked."""
+
+    item_id: str
+    """SHA-256, in hex, over VLM, decoding, prompt version, image, prompt, probe and stage."""
+    probe_id: str
+    unit_id: str
+    prompt: str
+    image_id: str
+    """Empty where the text alone is asked about."""
+    image_name: str
+    """File name as the data set writes it, for people."""
+    image: Path | None
+    """The file; None where it is not on this machine, or none is wanted."""
+    image_sha256: str | None
+    """Of the file when it was attached to its suite."""
+
+    @property
+    def lacks_image(self) -> bool:
+        """Whether an image is wanted and not at hand: such an item becomes an error row, and is not asked."""
+        return bool(self.image_id) and self.image is None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that one run asks, in order."""
+
+    key: RunKey
+    vlm: VlmIdentity
+    decoding: Decoding
+    prompts_sha256: str
+    items: tuple[Item, ...]
+
+    @cached_property
+    def unit_ids(self) -> tuple[str, ...]:
+        """The units, in order."""
+        return tuple(dict.fromkeys(item.unit_id for item in self.items))
+
+    @cached_property
+    def images(self) -> dict[str, str]:
+        """Names of the images by id, in order."""
+        return {item.image_id: item.image_name for item in self.items if item.image_id}
+
+    @cached_property
+    def missing_images(self) -> dict[str, str]:
+        """The same of those that are not on this machine."""
+        return {item.image_id: item.image_name for item in self.items if item.lacks_image}
+
+
+_PROBES = """
+    WITH placed AS (
+        SELECT unit_id, image_id, row_number() OVER (ORDER BY try_cast(source_id AS BIGINT), source_id) AS place
+        FROM units WHERE suite = $suite
+    ), together AS (
+        SELECT *, min(place) OVER (PARTITION BY image_id) AS image_place FROM placed
+    )
+    SELECT p.probe_id, p.unit_id, p.role, p.question, i.image_id, i.file
+    FROM together t JOIN probes p USING (unit_id) JOIN images i ON i.image_id = t.image_id
+    ORDER BY t.image_place, t.place, p.role <> 'complex', p.role, p.position, p.probe_id
+"""
+"""Images in the order of their first unit, units as case lists have them, the complex question first."""
+
+
+def read_plan(
+    store: Store,
+    suite: str,
+    vlm: VlmIdentity,
+    decoding: Decoding,
+    *,
+    setting: str = "",
+    limit: int | None = None,
+) -> Plan:
+    """Plan a run over a stored suite. Once this returns the store is not needed any more.
+
+    Args:
+        store: Holds the suite and knows where its images lie.
+        suite: The suite's name.
+        vlm: Who answers.
+        decoding: How.
+        setting: Such as ``zero-shot``; part of the run's key.
+        limit: Only so many units, from the first; a unit is asked whole.
+
+    Raises:
+        AppError: The suite is unknown, has no unit, or is of a system that no batch run asks.
+    """
+    system = _system_of(store, suite)
+    asking = ASKINGS[system]
+    key = RunKey(
+        system=system,
+        suite=suite,
+        vlm=vlm.name,
+        stage=asking.stage,
+        origin=Origin.PRECOMPUTED,
+        setting=setting,
+        prompt_version=asking.prompt_version,
+        decoding=decoding.label,
+    )
+    items: list[Item] = []
+    files: dict[str, ImageFile | None] = {}
+    units: set[str] = set()
+    for probe_id, unit_id, role, question, image_id, name in store.rows(_PROBES, {"suite": suite}):
+        units.add(unit_id)
+        if limit is not None and len(units) > limit:
+            break
+        prompt, with_image = asking.ask(role, question)
+        if not with_image:
+            image_id = name = ""
+        elif image_id not in files:
+            files[image_id] = image_file(store, image_id)
+        file = files.get(image_id)
+        items.append(
+            Item(
+                item_id=_item_id(key, vlm, probe_id, prompt, image_id, file),
+                probe_id=probe_id,
+                unit_id=unit_id,
+                prompt=prompt,
+                image_id=image_id,
+                image_name=name,
+                image=file.path if file else None,
+                image_sha256=file.sha256 if file else None,
+            )
+        )
+    if not items:
+        raise AppError(f"Suite {suite} has no unit to ask about.", "Import its manifest: python -m backend import")
+    return Plan(key, vlm, decoding, asking.prompts_sha256, tuple(items))
+
+
+def text_sha256(text: str) -> str:
+    """Return the SHA-256 of a text's UTF-8 bytes, in lower-case hex."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _system_of(store: Store, suite: str) -> System:
+    known = {name: System(system) for name, system in store.rows("SELECT suite, system FROM suites ORDER BY suite")}
+    if suite not in known:
+        raise AppError(
+            f"There is no suite {suite} in this store.",
+            f"Suites in the store: {', '.join(known) or 'none'}. A manifest file can be named instead of a suite.",
+        )
+    if known[suite] not in ASKINGS:
+        asked = ", ".join(name for name, system in known.items() if system in ASKINGS)
+        raise AppError(
+            f"Suite {suite} is of {known[suite]}, whose questions no batch run asks yet.",
+            f"Suites that can be asked: {asked or 'none'}.",
+        )
+    return known[suite]
+
+
+def _item_id(key: RunKey, vlm: VlmIdentity, probe_id: str, prompt: str, image_id: str, file: ImageFile | None) -> str:
+    image = (file.sha256 if file else f"not at hand: {image_id}") if image_id else "no image"
+    return text_sha256("\x1f".join((vlm.digest, key.decoding, key.prompt_version, image, prompt, probe_id, key.stage)))

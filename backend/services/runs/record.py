@@ -1,0 +1,174 @@
+"""``run.json``: what a run folder says of its run, for people and for the store.
+
+It is checked as any file from outside is. Paths of the machine, keys and names of people never
+stand in it, so that a folder can be handed on.
+"""
+
+__all__ = ["Counts", "DecodingRecord", "RunRecord", "Session", "VlmRecord", "new_record", "new_session"]
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from backend.domain.records import Origin, RunKey, System
+from backend.services.runs.plan import Plan, VlmIdentity
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class VlmRecord(_Part):
+    """Who answered; see `VlmIdentity`."""
+
+    name: str
+    group: str | None
+    details: dict[str, str]
+
+    @property
+    def identity(self) -> VlmIdentity:
+        """The same as the plan has it."""
+        return VlmIdentity(self.name, self.group, self.details)
+
+
+class DecodingRecord(_Part):
+    """How; see `backend.domain.vlm.Decoding`."""
+
+    label: str
+    max_new_tokens: int
+    reasoning_effort: str
+    watched: tuple[str, ...]
+
+
+class Counts(_Part):
+    """Probes of the plan; done, failed and missing add up to planned."""
+
+    planned: int
+    done: int
+    """Answered; an empty answer is one."""
+    failed: int
+    """The last call ended in an error, which stands in the probe's row; asked again by a resumed run."""
+    missing: int
+    """Not asked yet."""
+
+
+class Session(_Part):
+    """One start of the command, to its end or its being killed."""
+
+    started: datetime
+    last_saved: datetime
+    code: dict[str, str]
+    """Version and hash of Parallax, and versions of the packages a VLM runs on."""
+    machine: dict[str, str]
+    """What it ran on; no name of it."""
+    n_asked: int = 0
+    """Calls that came back, failed ones among them."""
+    seconds: float = 0.0
+    """Wall time of these calls, loading and saving left out."""
+
+
+class RunRecord(_Part):
+    """The whole of ``run.json``."""
+
+    schema_version: Literal[1] = 1
+    system: System
+    suite: str
+    vlm: VlmRecord
+    stage: str
+    setting: str
+    prompt_version: str
+    prompts_sha256: str
+    decoding: DecodingRecord
+    batch: int
+    """Calls given to the VLM at once, at most. Kept for life: a batch's company can decide a floating-point tie."""
+    created: datetime
+    finished: datetime | None = None
+    """When the last probe was asked; None while some are missing."""
+    counts: Counts
+    errors: dict[str, int] = Field(default_factory=dict)
+    """Failed probes by error class, the commonest first."""
+    n_shards: int = 0
+    """Number of the last shard that was written."""
+    lost_shards: tuple[str, ...] = ()
+    """Shards found damaged or gone; the probes in them were asked again."""
+    sessions: tuple[Session, ...] = ()
+
+    @property
+    def key(self) -> RunKey:
+        """The run in the store."""
+        return RunKey(
+            system=self.system,
+            suite=self.suite,
+            vlm=self.vlm.name,
+            stage=self.stage,
+            origin=Origin.PRECOMPUTED,
+            setting=self.setting,
+            prompt_version=self.prompt_version,
+            decoding=self.decoding.label,
+        )
+
+    @property
+    def n_asked(self) -> int:
+        """Calls of all sessions."""
+        return sum(session.n_asked for session in self.sessions)
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of these calls."""
+        return sum(session.seconds for session in self.sessions)
+
+    @property
+    def answers_per_second(self) -> float | None:
+        """Calls by their wall time; None before the first."""
+        return self.n_asked / self.seconds if self.seconds else None
+
+    def differences(self, other: "RunRecord") -> list[str]:
+        """Return what makes ``other`` another run, in words; how far it is does not."""
+        compared: dict[str, tuple[object, object]] = {
+            "suite": (f"{self.system} {self.suite}", f"{other.system} {other.suite}"),
+            "VLM": (self.vlm.name, other.vlm.name),
+            "setting": (self.setting, other.setting),
+            "stage": (self.stage, other.stage),
+            "prompt version": (self.prompt_version, other.prompt_version),
+            "decoding": (self.decoding.label, other.decoding.label),
+            "watched words": (self.decoding.watched, other.decoding.watched),
+            **{
+                f"VLM's {name}": (self.vlm.details.get(name, "none"), other.vlm.details.get(name, "none"))
+                for name in sorted({*self.vlm.details, *other.vlm.details})
+            },
+        }
+        found = [f"{what}: {mine} there, {theirs} here" for what, (mine, theirs) in compared.items() if mine != theirs]
+        if self.prompt_version == other.prompt_version and self.prompts_sha256 != other.prompts_sha256:
+            found.append("wordings of the prompts, under the same version")
+        return found
+
+
+def new_record(plan: Plan, batch: int) -> RunRecord:
+    """Return the record of a run that was not started yet."""
+    key = plan.key
+    return RunRecord(
+        system=key.system,
+        suite=key.suite,
+        vlm=VlmRecord(name=plan.vlm.name, group=plan.vlm.group, details=dict(plan.vlm.details)),
+        stage=key.stage,
+        setting=key.setting,
+        prompt_version=key.prompt_version,
+        prompts_sha256=plan.prompts_sha256,
+        decoding=DecodingRecord(
+            label=plan.decoding.label,
+            max_new_tokens=plan.decoding.max_new_tokens,
+            reasoning_effort=plan.decoding.reasoning_effort,
+            watched=plan.decoding.watched,
+        ),
+        batch=batch,
+        created=datetime.now(UTC),
+        counts=Counts(planned=len(plan.items), done=0, failed=0, missing=len(plan.items)),
+    )
+
+
+def new_session(code: Mapping[str, str], machine: Mapping[str, str]) -> Session:
+    """Return a session that begins now."""
+    now = datetime.now(UTC)
+    return Session(started=now, last_saved=now, code=dict(code), machine=dict(machine))

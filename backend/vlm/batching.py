@@ -1,0 +1,254 @@
+"""Asks in batches: what their prompts begin with alike is computed once.
+
+Where a family's template puts the image before the text and its tokens look backwards only,
+the keys and values of the common beginning, image included, do not depend on what follows.
+They are computed once an image and laid before each of its prompts. A batch says what its
+prompts say one by one, up to ties in floating-point numbers.
+"""
+
+__all__ = ["BatchPlan", "Batching", "batching_of", "padded_batch", "plan_batches"]
+
+import copy
+import inspect
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from backend.vlm.chat_prompts import Encoded
+from backend.vlm.greedy import Batch, keep_rows
+
+
+class Batching(StrEnum):
+    """How a VLM answers several asks."""
+
+    SHARED_PREFIX = "shared prefix"
+    """An image is encoded once for all its prompts."""
+    BATCHED = "batched"
+    """Whole prompts side by side."""
+    ONE_BY_ONE = "one by one"
+
+
+_TRIED = {
+    "llava": Batching.SHARED_PREFIX,
+    "internvl": Batching.SHARED_PREFIX,
+    "idefics3": Batching.SHARED_PREFIX,
+    "smolvlm": Batching.SHARED_PREFIX,
+    "gemma3": Batching.SHARED_PREFIX,
+    "qwen2_5_vl": Batching.SHARED_PREFIX,
+    "qwen3_vl": Batching.SHARED_PREFIX,
+    # Its image tokens see the prompt that follows them.
+    "paligemma": Batching.BATCHED,
+}
+"""Families for which the tests show that batches and single asks agree."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """Asks to decode side by side."""
+
+    places: tuple[int, ...]
+    """Which asks."""
+    build: Callable[[Sequence[int]], Batch]
+    """Makes the batch of these asks, or of some of them; what they share is computed at the first call."""
+
+
+def batching_of(family: str) -> Batching:
+    """Return how a family is batched; one that was never tried is asked one by one."""
+    return _TRIED.get(family, Batching.ONE_BY_ONE)
+
+
+def plan_batches(
+    model: Any,
+    encoded: Mapping[int, Encoded],
+    images: Mapping[int, Hashable],
+    *,
+    shared: bool,
+    rows: int,
+    limit: int,
+) -> Iterator[BatchPlan]:
+    """Put asks of similar length together.
+
+    A sliding attention layer counts the padding behind a shared prefix as tokens it looks back
+    over. Where prompt and answer could outgrow its window, one length alone makes a batch.
+
+    Args:
+        model: A transformers model.
+        encoded: The asks by place.
+        images: Their images by place, None where an ask has none.
+        shared: Whether to compute common beginnings once an image; else whole prompts are batched.
+        rows: Asks a batch at most.
+        limit: New tokens at most.
+    """
+    for image_end, group in _alike_to_image_end(encoded, model.config.image_token_id):
+        asks = {place: encoded[place] for place in group}
+        prefix = _SharedPrefix(model, asks, {place: images[place] for place in group})
+        places = sorted(group, key=lambda place: len(encoded[place].ids))
+        is_shared = shared and prefix.length >= max(image_end, 1)
+        lengths = [len(encoded[place].ids) for place in places]
+        same_length = is_shared and lengths[-1] + limit > _window(model)
+        for part in _parts(places, rows, lengths if same_length else [0] * len(places)):
+            yield BatchPlan(part, prefix.batch if is_shared else partial(_padded, model, asks))
+
+
+def padded_batch(model: Any, asks: Sequence[Encoded]) -> Batch:
+    """Lay whole asks side by side, padded on the left, nothing of them computed."""
+    ids, mask = _left_padded([ask.tokens["input_ids"] for ask in asks], _padding(model))
+    others = {
+        name: _left_padded([ask.tokens[name] for ask in asks], 0)[0]
+        for name in asks[0].tokens
+        if name not in {"input_ids", "attention_mask"}
+    }
+    return Batch(
+        ids=ids.to(model.device),
+        mask=mask.to(model.device),
+        others=_on_device(model, others | _pictures(asks)),
+        cache=_empty_cache(model),
+    )
+
+
+class _SharedPrefix:
+    """The beginning that all asks of a group share, computed once an image when first needed."""
+
+    def __init__(self, model: Any, asks: Mapping[int, Encoded], images: Mapping[int, Hashable]) -> None:
+        self._model = model
+        self._asks = asks
+        first_asks: dict[Hashable, Encoded] = {}
+        for place, image in images.items():
+            first_asks.setdefault(image, asks[place])
+        rows = {image: row for row, image in enumerate(first_asks)}
+        self._first_asks = list(first_asks.values())
+        self._rows = {place: rows[image] for place, image in images.items()}
+        self._cache: Any = None
+        self._shifts: Any = None
+        self.length = _common_length([ask.ids for ask in asks.values()])
+        """Tokens; each ask has at least one more."""
+
+    def batch(self, places: Sequence[int]) -> Batch:
+        """Lay asks after the beginnings that belong to their images.
+
+        Padding stands between the two; it is masked and left out when positions are counted.
+        """
+        import torch
+
+        if self._cache is None:
+            self._compute()
+        cache = copy.deepcopy(self._cache)
+        if self._shifts is not None:
+            self._model.model.rope_deltas = self._shifts
+        keep_rows(self._model, cache, [self._rows[place] for place in places])
+        all_ids = [self._asks[place].tokens["input_ids"] for place in places]
+        ids, mask = _left_padded([ids[:, self.length :] for ids in all_ids], _padding(self._model))
+        heads = torch.cat([ids[:, : self.length] for ids in all_ids])
+        return Batch(
+            ids=torch.cat([heads, ids], dim=1).to(self._model.device),
+            mask=torch.cat([torch.ones_like(heads), mask], dim=1).to(self._model.device),
+            others={},
+            cache=cache,
+        )
+
+    def _compute(self) -> None:
+        """Run the beginnings of all images through the VLM in one pass.
+
+        The Qwen VLMs keep on themselves how far an image shifts later positions (`keep_rows`);
+        where a beginning holds no image, that is 0.
+        """
+        import torch
+
+        asks, model = self._first_asks, self._model
+        inputs: dict[str, Any] = _pictures(asks)
+        for name in asks[0].tokens:
+            inputs[name] = torch.cat([ask.tokens[name][:, : self.length] for ask in asks])
+        if "logits_to_keep" in inspect.signature(model.forward).parameters:
+            inputs["logits_to_keep"] = 1
+        holder = getattr(model, "model", None)
+        has_shifts = holder is not None and hasattr(holder, "rope_deltas")
+        if holder is not None and has_shifts:
+            holder.rope_deltas = None
+        cache = _empty_cache(model)
+        with torch.no_grad():
+            model(**_on_device(model, inputs), cache=cache, use_cache=True)
+        if holder is not None and has_shifts:
+            no_shift = torch.zeros(len(asks), 1, dtype=torch.long, device=model.device)
+            self._shifts = no_shift if holder.rope_deltas is None else holder.rope_deltas
+        self._cache = cache
+
+
+def _alike_to_image_end(encoded: Mapping[int, Encoded], image_token: int) -> Iterator[tuple[int, list[int]]]:
+    """Yield groups of asks whose tokens agree up to the end of the image, and that end; 0 without image."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for place, ask in encoded.items():
+        ids = ask.ids
+        image_end = len(ids) - ids[::-1].index(image_token) if ask.picture else 0
+        groups.setdefault(tuple(ids[:image_end]), []).append(place)
+    for beginning, places in groups.items():
+        yield len(beginning), places
+
+
+def _common_length(all_ids: Sequence[list[int]]) -> int:
+    """Return how many first tokens all share, leaving each at least one of its own."""
+    first, last = min(all_ids), max(all_ids)
+    shortest = min(len(ids) for ids in all_ids) - 1
+    return next((place for place in range(shortest) if first[place] != last[place]), shortest)
+
+
+def _parts(places: Sequence[int], rows: int, keys: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield places in parts of one key and of at most ``rows``; the keys are sorted."""
+    for _, group in groupby(zip(keys, places, strict=True), key=itemgetter(0)):
+        alike = tuple(place for _, place in group)
+        yield from (alike[first : first + rows] for first in range(0, len(alike), rows))
+
+
+def _padded(model: Any, asks: Mapping[int, Encoded], places: Sequence[int]) -> Batch:
+    return padded_batch(model, [asks[place] for place in places])
+
+
+def _empty_cache(model: Any) -> Any:
+    from transformers import DynamicCache
+
+    return DynamicCache(config=model.config.get_text_config(decoder=True))
+
+
+def _window(model: Any) -> float:
+    """Return how many tokens the narrowest attention layer looks back over."""
+    sliding = [layer for layer in _empty_cache(model).layers if getattr(layer, "is_sliding", False)]
+    return min((layer.sliding_window for layer in sliding), default=float("inf"))
+
+
+def _padding(model: Any) -> int:
+    padding = model.generation_config.pad_token_id
+    return 0 if padding is None else int(padding)
+
+
+def _on_device(model: Any, tensors: Mapping[str, Any]) -> dict[str, Any]:
+    """Move tensors to a model's device, and floating-point ones to its dtype; other values stay."""
+    import torch
+
+    return {
+        name: value.to(model.device, model.dtype if value.is_floating_point() else value.dtype)
+        if isinstance(value, torch.Tensor)
+        else value
+        for name, value in tensors.items()
+    }
+
+
+def _pictures(asks: Sequence[Encoded]) -> dict[str, Any]:
+    import torch
+
+    return {name: torch.cat([ask.picture[name] for ask in asks]) for name in asks[0].picture}
+
+
+def _left_padded(rows: Sequence[Any], padding: int) -> tuple[Any, Any]:
+    """Return rows of shape (1, length) as one tensor, and a mask that is 0 at padding."""
+    import torch
+
+    width = max(row.shape[1] for row in rows)
+    ids = torch.full((len(rows), width), padding, dtype=rows[0].dtype)
+    mask = torch.zeros_like(ids)
+    for place, row in enumerate(rows):
+        ids[place, width - row.shape[1] :] = row[0]
+        mask[place, width - row.shape[1] :] = 1
+    return ids, mask

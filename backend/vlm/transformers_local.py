@@ -1,0 +1,247 @@
+"""Any image-text-to-text VLM that transformers can load, behind the contract of `Vlm`.
+
+It decodes greedily, sees the image at its own size through its own processor, and is given no
+system prompt. One call runs at a time. What goes wrong with one ask is the error of its reply.
+"""
+
+__all__ = ["LocalSpec", "TransformersLocal", "load_vlm"]
+
+import gc
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PIL.Image import Image
+
+from backend.domain.progress import Cancelled
+from backend.domain.vlm import Ask, Decoding, OnText, Reply
+from backend.errors import AppError
+from backend.vlm.batching import Batching, BatchPlan, batching_of, padded_batch, plan_batches
+from backend.vlm.chat_prompts import ChatPrompts, Encoded
+from backend.vlm.greedy import Batch, Generated, Streamer, Watch, decode_greedily, watch_words
+from backend.vlm.loading import DeviceFacts, Loaded, LocalSpec, device_facts, load
+from backend.vlm.picture import open_picture
+
+ROWS_ON_CPU = 64
+ROWS_ON_GPU = 16
+"""Prompts decoded side by side; on a GPU their keys and values share the memory with the weights."""
+
+BATCHES_A_CHUNK = 2
+"""So many batches' asks are sorted by length together, and their images held computed."""
+
+_FAULTS = (AppError, RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, OSError, MemoryError)
+"""What processors, templates and models raise for an ask they cannot digest."""
+
+
+def load_vlm(spec: LocalSpec) -> "TransformersLocal":
+    """Load a VLM.
+
+    Raises:
+        AppError: Something is missing: the weights, a package, a GPU, memory, a chat template.
+    """
+    return TransformersLocal(spec, load(spec))
+
+
+class TransformersLocal:
+    """A VLM on this machine; make one with `load_vlm`.
+
+    Args:
+        spec: Where it came from.
+        loaded: Its weights and processor.
+    """
+
+    def __init__(self, spec: LocalSpec, loaded: Loaded) -> None:
+        self.spec = spec
+        self._model = loaded.model
+        self._tokenizer = loaded.processor.tokenizer
+        self._family: str = loaded.model.config.model_type
+        self._prompts = ChatPrompts(loaded.processor, self._family)
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._watches: dict[tuple[str, ...], Watch] = {}
+        self.batching: Batching = batching_of(self._family)
+        """How several asks are answered."""
+        self.batch_size = ROWS_ON_CPU if self._model.device.type == "cpu" else ROWS_ON_GPU
+        """Prompts decoded side by side at most."""
+
+    @property
+    def name(self) -> str:
+        """Its name among the VLMs of a store."""
+        return self.spec.name
+
+    @property
+    def system_prompt(self) -> str:
+        """What its chat template says without being asked; empty where it says nothing."""
+        return self._prompts.system_prompt
+
+    def device_facts(self) -> DeviceFacts:
+        """Return where it runs and how much memory that has left."""
+        return device_facts(str(self._model.device))
+
+    def cancel(self) -> None:
+        """Stop the call that runs now at its next token; it raises `Cancelled`."""
+        self._stop.set()
+
+    def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
+        """Answer one prompt in a fresh context.
+
+        The text is what the VLM said, without special tokens and otherwise untouched; the
+        pieces told to ``on_text`` add up to it.
+
+        Raises:
+            AppError: The device failed, so that nothing can be asked any more.
+            Cancelled: Somebody called `cancel`, or ``on_text`` raised it.
+        """
+        with self._lock:
+            self._stop.clear()
+            started = time.perf_counter()
+            reply = self._answer(Ask(image, prompt), decoding, on_text)
+            return replace(reply, seconds=time.perf_counter() - started)
+
+    def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
+        """Answer several prompts, each in a fresh context, in their order.
+
+        A batch that does not fit into memory is tried in halves. One that fails otherwise is
+        asked one by one, so that an ask fails alone.
+
+        Raises:
+            AppError: The device failed, so that nothing can be asked any more.
+            Cancelled: Somebody called `cancel`.
+        """
+        replies: dict[int, Reply] = {}
+        with self._lock:
+            self._stop.clear()
+            for places in self._chunks(asks):
+                started = time.perf_counter()
+                chunk = self._answer_chunk([asks[place] for place in places], decoding)
+                share = (time.perf_counter() - started) / len(places)
+                replies |= {place: replace(reply, seconds=share) for place, reply in zip(places, chunk, strict=True)}
+        return [replies[place] for place in range(len(asks))]
+
+    def _chunks(self, asks: Sequence[Ask]) -> Iterator[list[int]]:
+        """Yield places of asks that are worked on together, those about one image side by side."""
+        by_image: dict[Path | None, list[int]] = {}
+        for place, ask in enumerate(asks):
+            by_image.setdefault(ask.image, []).append(place)
+        places = [place for group in by_image.values() for place in group]
+        step = self.batch_size * BATCHES_A_CHUNK
+        for first in range(0, len(places), step):
+            yield places[first : first + step]
+
+    def _answer(self, ask: Ask, decoding: Decoding, on_text: OnText | None = None) -> Reply:
+        try:
+            encoded = self._prompts.encode(None if ask.image is None else open_picture(ask.image), ask.prompt)
+            streamer = None if on_text is None else Streamer(self._decode, on_text)
+            (said,) = self._generate(padded_batch(self._model, [encoded]), decoding, streamer)
+        except Cancelled:
+            raise
+        except _FAULTS as error:
+            return Reply("", error=self._explained(error))
+        return self._reply(said)
+
+    def _answer_chunk(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
+        if self.batching is Batching.ONE_BY_ONE:
+            return [self._answer(ask, decoding) for ask in asks]
+        replies: dict[int, Reply] = {}
+        encoded: dict[int, Encoded] = {}
+        for place, outcome in enumerate(self._encode_all(asks)):
+            if isinstance(outcome, Encoded):
+                encoded[place] = outcome
+            else:
+                replies[place] = Reply("", error=outcome)
+        images = {place: asks[place].image for place in encoded}
+        plans = plan_batches(
+            self._model,
+            encoded,
+            images,
+            shared=self.batching is Batching.SHARED_PREFIX,
+            rows=self.batch_size,
+            limit=decoding.max_new_tokens,
+        )
+        for plan in plans:
+            replies |= dict(zip(plan.places, self._decode_plan(plan, plan.places, decoding), strict=True))
+        return [replies[place] for place in range(len(asks))]
+
+    def _encode_all(self, asks: Sequence[Ask]) -> Iterator[Encoded | str]:
+        """Yield each ask as tensors, or why it cannot be; a picture is opened once for asks in a row."""
+        opened: tuple[Path, Image] | None = None
+        for ask in asks:
+            try:
+                if ask.image is not None and (opened is None or opened[0] != ask.image):
+                    opened = (ask.image, open_picture(ask.image))
+                yield self._prompts.encode(opened[1] if ask.image is not None and opened else None, ask.prompt)
+            except _FAULTS as error:
+                yield self._explained(error)
+
+    def _decode_plan(
+        self, plan: BatchPlan, places: Sequence[int], decoding: Decoding, *, is_whole: bool = True
+    ) -> list[Reply]:
+        """Decode asks of a planned batch; in parts where the whole does not work, but no smaller ones."""
+        try:
+            return [self._reply(said) for said in self._generate(plan.build(places), decoding)]
+        except Cancelled:
+            raise
+        except _FAULTS as error:
+            explained, out_of_memory = self._explained(error), _is_out_of_memory(error)
+        if not is_whole or len(places) == 1:
+            return [Reply("", error=explained)] * len(places)
+        middle = len(places) // 2
+        parts = [places[:middle], places[middle:]] if out_of_memory else [[place] for place in places]
+        return [reply for part in parts for reply in self._decode_plan(plan, part, decoding, is_whole=False)]
+
+    def _generate(self, batch: Batch, decoding: Decoding, streamer: Streamer | None = None) -> list[Generated]:
+        return decode_greedily(
+            self._model,
+            batch,
+            limit=decoding.max_new_tokens,
+            watch=self._watch(decoding.watched),
+            stop=self._stop,
+            streamer=streamer,
+        )
+
+    def _watch(self, words: tuple[str, ...]) -> Watch:
+        if words not in self._watches:
+            self._watches[words] = watch_words(self._tokenizer, words)
+        return self._watches[words]
+
+    def _decode(self, ids: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def _reply(self, said: Generated) -> Reply:
+        return Reply(
+            self._decode(said.ids), n_tokens=len(said.ids), was_cut=said.was_cut, probabilities=said.probabilities
+        )
+
+    def _explained(self, error: Exception) -> str:
+        """Return in words why an ask failed.
+
+        Raises:
+            AppError: The device itself failed; every later ask would, too.
+        """
+        if isinstance(error, AppError):
+            return str(error)
+        if _is_out_of_memory(error):
+            self._free_memory()
+            return f"The memory of {self.device_facts().name} was full. Close other programs, or choose a smaller VLM."
+        if "CUDA error" in str(error):
+            raise AppError(
+                f"{self.name}: the GPU reported an error and cannot go on.", "Start this VLM again."
+            ) from error
+        said = str(error).strip()
+        return f"{self.name} could not take this: {said.splitlines()[0] if said else type(error).__name__}"
+
+    def _free_memory(self) -> None:
+        import torch
+
+        gc.collect()
+        if self._model.device.type == "cuda":
+            torch.cuda.empty_cache()
+        elif self._model.device.type == "mps":
+            torch.mps.empty_cache()
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    words = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate memory" in words
