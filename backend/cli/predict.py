@@ -2,7 +2,6 @@
 
 __all__ = ["register"]
 
-import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,7 @@ import typer
 
 from backend.cli.options import JsonOption, Options, StoreOption, examples, options_of
 from backend.cli.output import print_json, print_text, say
+from backend.cli.pace import rate_words, with_pace
 from backend.cli.progress import progress
 from backend.domain.progress import Report
 from backend.errors import AppError
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _N_PROMPTS = 3
 _N_IMAGES = 10
-_PACE_EVERY = 10.0
-"""Seconds between two estimates of the time left."""
 
 
 def register(app: typer.Typer) -> None:
@@ -90,7 +88,7 @@ def predict(
     vlm = registry.open_vlm(model)
     with progress() as report:
         facts = partial(vlm_facts, entry.spec)
-        record = run_plan(plan, vlm, folder, resume=resume, batch=batch, device=facts, report=_with_pace(report))
+        record = run_plan(plan, vlm, folder, resume=resume, batch=batch, device=facts, report=with_pace(report))
     _show_record(record, plan, folder, as_json=options.as_json)
 
 
@@ -118,37 +116,6 @@ def _plan(
         )
     with options.open_store() as opened:
         return read_plan(opened, suite, vlm, decoding, setting=setting, limit=limit)
-
-
-def _with_pace(report: Report) -> Report:
-    """Add rate and time left to the stage's words, measured after the first batch, which loads the VLM."""
-    first: tuple[int, float] | None = None
-    last_said, words = 0.0, ""
-    began_at: int | None = None
-
-    def paced(stage: str, done: int, total: int | None) -> None:
-        nonlocal first, last_said, words, began_at
-        now = time.monotonic()
-        began_at = done if began_at is None else began_at
-        if first is None and done > began_at:
-            first = done, now
-        if first and done > first[0] and now - last_said >= _PACE_EVERY and total is not None:
-            rate = (done - first[0]) / (now - first[1])
-            words = f", {done:,} of {total:,}, {_rate(rate)}, about {_duration((total - done) / rate)} left"
-            last_said = now
-        report(stage + words, done, total)
-
-    return paced
-
-
-def _rate(rate: float) -> str:
-    return f"{rate:.1f} a second" if rate >= 1 else f"{1 / rate:.1f} s each"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _say_missing(plan: "Plan") -> None:
@@ -212,7 +179,7 @@ def _show_record(record: "RunRecord", plan: "Plan", folder: Path, *, as_json: bo
     pace = record.answers_per_second
     print_text(
         f"{plan.key.vlm} on {plan.key.suite}: {counts.done:,} of {counts.planned:,} answered, {counts.failed:,} failed"
-        f"{f', {_rate(pace)}' if pace else ''}."
+        f"{f', {rate_words(pace)}' if pace else ''}."
     )
     for name, n in record.errors.items():
         print_text(f"  {n:,} × {name}")

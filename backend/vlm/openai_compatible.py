@@ -168,7 +168,7 @@ class OpenAiCompatible:
         except AppError as error:
             return Reply("", error=str(error))
         except OSError as error:
-            return Reply("", error=f"{ask.image and ask.image.name} cannot be read ({error.strerror}). Check that it is still there.")
+            return Reply("", error=f"The image cannot be read ({error.strerror}). Check that it is still there.")
         told: list[str] = []
 
         def tell(piece: str) -> None:

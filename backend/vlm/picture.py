@@ -8,6 +8,7 @@ __all__ = ["open_picture"]
 
 from pathlib import Path
 
+import numpy as np
 from PIL import Image, ImageOps
 
 from backend.domain.images import check_image
@@ -47,7 +48,8 @@ def open_picture(path: Path) -> Image.Image:
 
 def _as_rgb(image: Image.Image, name: str) -> Image.Image:
     if image.mode in _SIXTEEN_BITS:
-        return image.point(lambda value: value / 256, "L").convert("RGB")
+        upper = (np.asarray(image) >> 8).astype(np.uint8)
+        return Image.fromarray(upper).convert("RGB")
     if image.mode in _WITHOUT_RANGE:
         raise _no_rgb(name, f"32-bit pixel values (mode {image.mode})")
     if image.mode in _WITH_ALPHA or "transparency" in image.info:

@@ -28,6 +28,9 @@ from backend.vlm.worker_process import Said, hide_environment
 GRACE = 0.3
 """Seconds a VLM has to stop at its next token before its process is killed."""
 
+END_SECONDS = 10
+"""Seconds given to a process that closed its end of the line to end, and to what it wrote to be read."""
+
 MAX_LINE = 4 * 2**20
 """Bytes of a message; a longer one is taken for a fault of the child."""
 
@@ -150,7 +153,7 @@ class ChildProcess:
         self.is_free = False
         self.kill()
         self._process.wait()
-        self._listener.join(timeout=1)
+        self._listener.join(timeout=END_SECONDS)
         for pipe in (self._requests, self._messages):
             with contextlib.suppress(OSError):
                 pipe.close()
@@ -179,7 +182,7 @@ class ChildProcess:
 
     def _how_it_ended(self) -> WorkerError:
         try:
-            code = self._process.wait(timeout=2)
+            code = self._process.wait(timeout=END_SECONDS)
         except subprocess.TimeoutExpired:
             return WorkerError("The VLM's process stopped talking.", AGAIN_HINT, self._last_words())
         if code == -signal.SIGKILL:
@@ -194,7 +197,7 @@ class ChildProcess:
     def _last_words(self) -> str:
         """Kill the process, and return the last lines of its stderr without values of the environment."""
         self.kill()
-        self._listener.join(timeout=1)
+        self._listener.join(timeout=END_SECONDS)
         return hide_environment("\n".join(list(self._tail)))
 
     def _listen(self) -> None:

@@ -97,8 +97,13 @@ def main() -> None:
 
     server = _Server(options.factory, options.imports, say)
     signal.signal(signal.SIGUSR1, lambda _number, _frame: server.stop())
-    while server.is_useful:
-        server.serve(requests.get())
+    try:
+        while server.is_useful:
+            server.serve(requests.get())
+    except BaseException:
+        logging.getLogger(__name__).exception("The process of the VLM ends")
+        os._exit(1)  # Python's own way out can hang, or abort, over the thread that reads
+    os._exit(0)
 
 
 class _Server:

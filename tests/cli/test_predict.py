@@ -2,11 +2,11 @@
 
 import json
 import signal
-from collections.abc import Iterator
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PIL import Image
 
 from backend.cli import predict
 from backend.domain.vlm import Vlm
@@ -14,7 +14,7 @@ from backend.vlm.registry import Registry
 from tests.cli.calling import call, done, finish, start
 from tests.services.endoca_files import manifest_lines, write_jsonl
 from tests.services.run_files import Parrot, draw_images
-from tests.vlm.openai_server import running_server
+from tests.vlm.openai_server import serving
 
 ENTRY = """
 - name: {name}
@@ -34,10 +34,8 @@ def parrot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Parrot:
     (tmp_path / "models.yaml").write_text(ENTRY.format(name="Parrot", url="http://localhost:1/v1"))
     monkeypatch.setenv("PARALLAX_MODELS", str(tmp_path / "models.yaml"))
     made = Parrot()
-    opened: list[str] = []
 
-    def open_vlm(self: Registry, name: str, **_: object) -> Vlm:
-        opened.append(name)
+    def open_vlm(self: Registry, name: str) -> Vlm:
         return made
 
     monkeypatch.setattr(Registry, "open_vlm", open_vlm)
@@ -158,8 +156,32 @@ def test_importing_a_folder_that_is_none_says_so(suite: Path, tmp_path: Path) ->
     assert (result.code, "no run folder" in result.err) == (2, True)
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[str]:
-    """The address of a service that answers each call after a while."""
-    with running_server() as server:
-        yield server.url
+def test_ctrl_c_ends_after_the_batch_it_is_at_and_resume_goes_on_there(
+    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came, go = threading.Event(), threading.Event()
+    with serving() as server:
+        answer = server.answer
+
+        def held(*arguments: Any) -> None:
+            came.set()
+            go.wait(60)
+            answer(*arguments)
+
+        monkeypatch.setattr(server, "answer", held)
+        (tmp_path / "models.yaml").write_text(ENTRY.format(name="Served", url=server.base_url))
+        asked = ("predict", "--model", "Served", "--suite", manifest, "--images", tmp_path / "images")
+        arguments = (*asked, "--out", tmp_path / "run", "--batch", "1")
+        process = start(*arguments, PARALLAX_MODELS=str(tmp_path / "models.yaml"))
+        assert came.wait(60)
+        process.send_signal(signal.SIGINT)
+        go.set()
+        stopped = finish(process)
+        assert (stopped.code, stopped.out) == (130, "")
+        assert "1 of 9 answers are kept" in stopped.err
+        assert "--resume" in stopped.err
+        resumed = finish(start(*arguments, "--resume", "--json", PARALLAX_MODELS=str(tmp_path / "models.yaml")))
+        assert (resumed.code, resumed.json["n_done"], len(server.seen)) == (0, 9, 9)
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["vlm"]["details"] == {"service": server.base_url.split("/")[2], "model": "parrot-1"}
+    assert [session["n_asked"] for session in record["sessions"]] == [1, 8]

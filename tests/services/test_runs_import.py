@@ -1,7 +1,7 @@
 """A run folder goes into the store as a precomputed run, whole or as far as it is, and never into the wrong suite."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from backend.services.runs.overview import Coverage, RunSummary, run_overview
 from backend.services.runs.plan import Plan, read_plan
 from backend.services.runs.runner import RunStopped, run_plan
 from backend.store.store import Store
-from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
+from tests.services.endoca_files import Line, manifest_lines, prediction_lines, write_jsonl
 from tests.services.run_files import PARROT, Parrot, draw_images, drawn_store, said
 from tests.services.test_runs_runner import stop_at
 
@@ -154,8 +154,8 @@ def damaged_shard(folder: Path) -> None:
     ],
 )
 def test_a_damaged_folder_is_refused_and_nothing_is_imported(
-    store: Store, plan: Plan, folder: Path, damage, says: str
-) -> None:  # type: ignore[no-untyped-def]
+    store: Store, plan: Plan, folder: Path, damage: Callable[[Path], None], says: str
+) -> None:
     run_plan(plan, Parrot(), folder)
     damage(folder)
     with pytest.raises(AppError, match=says):
@@ -184,13 +184,16 @@ def test_a_suite_the_store_lacks_is_named_with_the_command_that_brings_it(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda line: {**line, "question": f"{line['question']} Really?"}, "asks 9 of the run's questions in other words"),
+        (
+            lambda line: {**line, "question": f"{line['question']} Really?"},
+            "asks 9 of the run's questions in other words",
+        ),
         (lambda line: {**line, "probe_id": f"x{line['probe_id']}"}, "9 of the run's 9 answers are to probes"),
     ],
 )
 def test_a_suite_of_the_same_name_with_other_questions_takes_no_answer(
-    plan: Plan, folder: Path, tmp_path: Path, change, says: str
-) -> None:  # type: ignore[no-untyped-def]
+    plan: Plan, folder: Path, tmp_path: Path, change: Callable[[Line], Line], says: str
+) -> None:
     run_plan(plan, Parrot(), folder)
     (tmp_path / "other").mkdir()
     with drawn_store(tmp_path / "other", [change(line) for line in manifest_lines()]) as other:

@@ -105,6 +105,15 @@ def test_images_that_are_not_at_hand_are_named(tmp_path: Path) -> None:
     assert [item.lacks_image for item in plan.items] == [True] * 5 + [False] * 4
 
 
+def test_a_link_that_leads_out_of_its_folder_is_no_image_at_hand(tmp_path: Path) -> None:
+    images, outside = draw_images(tmp_path / "images"), draw_images(tmp_path / "outside")
+    with drawn_store(tmp_path, images=images) as store:
+        (images / "frame-a.png").unlink()
+        (images / "frame-a.png").symlink_to(outside / "frame-a.png")
+        plan = read_plan(store, "drawn", PARROT, Decoding())
+    assert list(plan.missing_images.values()) == ["images/frame-a.jpg"]
+
+
 def test_a_system_may_ask_about_the_text_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blindfold = plans.ASKINGS[System.ENDOCA]._replace(ask=lambda role, question: Asked(question, role == "complex"))
     monkeypatch.setattr(plans, "ASKINGS", {System.ENDOCA: blindfold})

@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
+from backend.errors import AppError
 from backend.store import migrations
 from backend.store.store import Store
 
@@ -14,10 +15,10 @@ KNOWN = migrations.known_migrations()
 @pytest.mark.parametrize("number", [migration.number for migration in KNOWN[:-1]])
 def test_an_older_store_keeps_its_rows_and_gets_the_newest_shape(tmp_path: Path, number: int) -> None:
     path = tmp_path / "old.duckdb"
-    with patch.object(migrations, "known_migrations", lambda: KNOWN[:number]), Store.create(path) as old:
-        with old.write() as cursor:
-            cursor.execute("INSERT INTO suites (suite, system, source) VALUES ('core', 'endoca', 'core.jsonl')")
-            cursor.execute("INSERT INTO answers VALUES ('run', 'core:1', 'yes', '')")
+    older = patch.object(migrations, "known_migrations", lambda: KNOWN[:number])
+    with older, Store.create(path) as old, old.write() as cursor:
+        cursor.execute("INSERT INTO suites (suite, system, source) VALUES ('core', 'endoca', 'core.jsonl')")
+        cursor.execute("INSERT INTO answers VALUES ('run', 'core:1', 'yes', '')")
     with Store.open(path) as opened, Store.create(tmp_path / "new.duckdb") as new:
         assert opened.rows("SELECT suite FROM suites") == [("core",)]
         assert opened.rows("SELECT answer FROM answers") == [("yes",)]
@@ -26,8 +27,6 @@ def test_an_older_store_keeps_its_rows_and_gets_the_newest_shape(tmp_path: Path,
 
 
 def test_a_store_of_a_newer_shape_is_refused_by_an_older_parallax(tmp_path: Path) -> None:
-    from backend.errors import AppError
-
     path = tmp_path / "new.duckdb"
     Store.create(path).close()
     with (

@@ -11,7 +11,6 @@ from backend.errors import AppError
 from backend.vlm.availability import Gpu, Machine, availability, weights_folder
 from backend.vlm.blind import BLIND_VLM
 from backend.vlm.entries import OWN_GROUPS, VlmEntry, read_entries
-from backend.vlm.identity import identity_of
 from backend.vlm.openai_compatible import OpenAiCompatible
 from backend.vlm.registry import Registry
 from backend.vlm.worker import WorkerVlm
@@ -71,6 +70,9 @@ class TestWhatShips:
         printed = [line.split(",")[:3] for line in lines]
         found = [Registry.load().find(name) for _, name, _ in printed]
         assert [[entry.group, entry.name, entry.size] for entry in found] == printed
+
+    def test_groups_are_the_papers_and_two_of_our_own(self) -> None:
+        assert {entry.group for entry in Registry.load().entries} == {*VlmGroup, *OWN_GROUPS}
 
     def test_the_box_vlm_and_the_blind_baseline_go_by_their_short_names(self) -> None:
         registry = Registry.load()
@@ -347,40 +349,3 @@ class TestOpening:
     def test_what_cannot_be_asked_says_why_and_what_can(self) -> None:
         with pytest.raises(AppError, match=r"PitVQA-Net cannot be asked from here: .* Those that can: Box VLM, Qwen"):
             Registry.load().open_vlm("PitVQA-Net")
-
-
-class TestIdentity:
-    def test_weights_in_a_folder_are_told_by_their_bytes_and_never_by_their_path(self, own: Path) -> None:
-        folder = saved(own.parent / "weights", "config.json", "model.safetensors")
-        entry = entry_of(own, ENTRY + "  transformers: {source: ./weights, dtype: float32}\n")
-        before = identity_of(entry)
-        assert before["source"] == "weights"
-        assert before["dtype"] == "float32"
-        assert str(own.parent) not in str(before)
-        (folder / "model.safetensors").write_bytes(b"trained on")
-        assert identity_of(entry) != before
-
-    def test_weights_of_the_hub_are_told_by_their_commit(self, own: Path, empty_cache: Path) -> None:
-        home, commit = empty_cache / "models--owner--vlm", "0123456789abcdef0123456789abcdef01234567"
-        saved(home / "snapshots" / commit, "config.json", "model.safetensors")
-        (saved(home / "refs") / "main").write_text(commit, "utf-8")
-        assert identity_of(entry_of(own, LOCAL)) == {
-            "backend": "transformers",
-            "source": "owner/vlm",
-            "source commit": commit,
-        }
-
-    def test_a_service_is_told_by_what_shapes_its_answers_and_without_its_key(
-        self, own: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("MY_KEY", "sk-1")
-        assert identity_of(entry_of(own, REMOTE)) == {
-            "backend": "openai",
-            "service": "localhost:8000",
-            "model": "mine",
-            "temperature": "0",
-            "token limit": "max_tokens",
-        }
-
-    def test_groups_are_the_papers_and_two_of_our_own(self) -> None:
-        assert {entry.group for entry in Registry.load().entries} == {*VlmGroup, *OWN_GROUPS}

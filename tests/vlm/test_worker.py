@@ -162,7 +162,7 @@ class TestProcess:
     ) -> None:
         pid = pid_of(vlm)
         calls = [aside.submit(ask, user, "deaf /dev/null") for user in (vlm, WorkerVlm(vlm.spec, workers))]
-        until(lambda: vlm.standing.phase == Phase.ANSWERING and workers.status()[0].n_calls == 2)
+        until(lambda: [(each.phase, each.n_calls) for each in workers.status()] == [(Phase.ANSWERING, 2)])
         workers.stop_all()
         for call in calls:
             with pytest.raises(Cancelled):
@@ -197,7 +197,7 @@ class TestFailures:
             (f"kill {int(signal.SIGKILL)}", "most likely because memory ran out"),
             (f"kill {int(signal.SIGSEGV)}", r"crashed \(SIGSEGV\)"),
             (f"kill {int(signal.SIGABRT)}", r"crashed \(SIGABRT\)"),
-            ("exit 3", r"ended \(exit code 3\)"),
+            ("exit 3", r"ended \(exit code 1\)"),
             ("fail RuntimeError CUDA error: device-side assert triggered", "CUDA error: device-side assert"),
             ('garble {"is": "rep', "cannot be read"),
             ('garble ["done"]', "cannot be read"),

@@ -12,45 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from tokenizers.processors import TemplateProcessing
-from transformers import (
-    Gemma3Config,
-    Gemma3ForConditionalGeneration,
-    Gemma3ImageProcessor,
-    Gemma3Processor,
-    GotOcr2ImageProcessor,
-    Idefics3Config,
-    Idefics3ForConditionalGeneration,
-    Idefics3ImageProcessor,
-    Idefics3Processor,
-    InternVLConfig,
-    InternVLForConditionalGeneration,
-    InternVLProcessor,
-    InternVLVideoProcessor,
-    LlavaConfig,
-    LlavaForConditionalGeneration,
-    LlavaProcessor,
-    PaliGemmaConfig,
-    PaliGemmaForConditionalGeneration,
-    PaliGemmaProcessor,
-    PreTrainedTokenizerFast,
-    Qwen2_5_VLConfig,
-    Qwen2_5_VLForConditionalGeneration,
-    Qwen2_5_VLProcessor,
-    Qwen2VLImageProcessor,
-    Qwen2VLVideoProcessor,
-    Qwen3VLConfig,
-    Qwen3VLForConditionalGeneration,
-    Qwen3VLProcessor,
-    Qwen3VLVideoProcessor,
-    SiglipImageProcessor,
-    SmolVLMConfig,
-    SmolVLMForConditionalGeneration,
-    SmolVLMImageProcessor,
-    SmolVLMProcessor,
-    SmolVLMVideoProcessor,
-)
+
+hf: Any = transformers
+"""Its classes are typed in parts only."""
 
 WIDTH = 32
 PATCH = 14
@@ -99,7 +66,7 @@ def tokenizer(marks: Sequence[str], *, template: str | None = None, bos: str | N
     inner.decoder = decoders.ByteLevel()
     if bos is not None:
         inner.post_processor = TemplateProcessing(single=f"{bos} $A", special_tokens=[(bos, words[bos])])
-    return PreTrainedTokenizerFast(
+    return hf.PreTrainedTokenizerFast(
         tokenizer_object=inner,
         eos_token=marks[0],
         pad_token=marks[0],
@@ -137,7 +104,7 @@ def tiny_llava(folder: Path) -> Path:
         " part['text'] }}{% endfor %}{% endfor %}{% if add_generation_prompt %} ASSISTANT:{% endif %}"
     )
     words = tokenizer(marks, template=template, bos="<bos>")
-    config = LlavaConfig(
+    config = hf.LlavaConfig(
         vision_config={"model_type": "siglip_vision_model", "vision_use_head": False, **VISION},
         text_config={"model_type": "llama", "vocab_size": len(words), **TEXT},
         image_token_id=1,
@@ -145,14 +112,14 @@ def tiny_llava(folder: Path) -> Path:
         vision_feature_select_strategy="full",
         tie_word_embeddings=False,
     )
-    processor = LlavaProcessor(
-        image_processor=SiglipImageProcessor(size={"height": SIDE, "width": SIDE}),
+    processor = hf.LlavaProcessor(
+        image_processor=hf.SiglipImageProcessor(size={"height": SIDE, "width": SIDE}),
         tokenizer=words,
         patch_size=PATCH,
         vision_feature_select_strategy="full",
         chat_template=template,
     )
-    return save(folder, LlavaForConditionalGeneration, config, processor)
+    return save(folder, hf.LlavaForConditionalGeneration, config, processor)
 
 
 QWEN_MARKS = ["<|im_end|>", "<|image_pad|>", "<|video_pad|>", "<|vision_start|>", "<|vision_end|>", "<|im_start|>"]
@@ -172,7 +139,7 @@ def qwen2_5_vl(folder: Path) -> Path:
     """Save a Qwen2.5-VL, whose template has a default system prompt."""
     template = QWEN_DEFAULT + QWEN_TURNS
     words = tokenizer(QWEN_MARKS, template=template)
-    config = Qwen2_5_VLConfig(
+    config = hf.Qwen2_5_VLConfig(
         vision_config={
             "hidden_size": WIDTH,
             "intermediate_size": WIDTH,
@@ -188,19 +155,19 @@ def qwen2_5_vl(folder: Path) -> Path:
         tie_word_embeddings=False,
     )
     pixels = {"shortest_edge": SIDE**2, "longest_edge": (2 * SIDE) ** 2}
-    processor = Qwen2_5_VLProcessor(
-        image_processor=Qwen2VLImageProcessor(patch_size=PATCH, size=pixels),
+    processor = hf.Qwen2_5_VLProcessor(
+        image_processor=hf.Qwen2VLImageProcessor(patch_size=PATCH, size=pixels),
         tokenizer=words,
-        video_processor=Qwen2VLVideoProcessor(patch_size=PATCH),
+        video_processor=hf.Qwen2VLVideoProcessor(patch_size=PATCH),
         chat_template=template,
     )
-    return save(folder, Qwen2_5_VLForConditionalGeneration, config, processor)
+    return save(folder, hf.Qwen2_5_VLForConditionalGeneration, config, processor)
 
 
 def qwen3_vl(folder: Path) -> Path:
     """Save a Qwen3-VL."""
     words = tokenizer(QWEN_MARKS, template=QWEN_TURNS)
-    config = Qwen3VLConfig(
+    config = hf.Qwen3VLConfig(
         vision_config={
             "hidden_size": WIDTH,
             "intermediate_size": WIDTH,
@@ -220,13 +187,13 @@ def qwen3_vl(folder: Path) -> Path:
         tie_word_embeddings=False,
     )
     pixels = {"shortest_edge": SIDE**2, "longest_edge": (2 * SIDE) ** 2}
-    processor = Qwen3VLProcessor(
-        image_processor=Qwen2VLImageProcessor(patch_size=PATCH, size=pixels),
+    processor = hf.Qwen3VLProcessor(
+        image_processor=hf.Qwen2VLImageProcessor(patch_size=PATCH, size=pixels),
         tokenizer=words,
-        video_processor=Qwen3VLVideoProcessor(patch_size=PATCH),
+        video_processor=hf.Qwen3VLVideoProcessor(patch_size=PATCH),
         chat_template=QWEN_TURNS,
     )
-    return save(folder, Qwen3VLForConditionalGeneration, config, processor)
+    return save(folder, hf.Qwen3VLForConditionalGeneration, config, processor)
 
 
 GEMMA_WINDOW = 96
@@ -251,7 +218,7 @@ def gemma3(folder: Path) -> Path:
         eoi_token="<end_of_image>",
         image_token="<image_soft_token>",
     )
-    config = Gemma3Config(
+    config = hf.Gemma3Config(
         vision_config={"vision_use_head": False, **VISION, "image_size": 2 * SIDE},
         text_config={
             "vocab_size": len(words),
@@ -266,13 +233,13 @@ def gemma3(folder: Path) -> Path:
         eoi_token_index=4,
         image_token_index=5,
     )
-    processor = Gemma3Processor(
-        image_processor=Gemma3ImageProcessor(size={"height": 2 * SIDE, "width": 2 * SIDE}),
+    processor = hf.Gemma3Processor(
+        image_processor=hf.Gemma3ImageProcessor(size={"height": 2 * SIDE, "width": 2 * SIDE}),
         tokenizer=words,
         chat_template=template,
         image_seq_length=4,
     )
-    return save(folder, Gemma3ForConditionalGeneration, config, processor, spread=0.1)
+    return save(folder, hf.Gemma3ForConditionalGeneration, config, processor, spread=0.1)
 
 
 def internvl(folder: Path) -> Path:
@@ -291,7 +258,7 @@ def internvl(folder: Path) -> Path:
         context_image_token="<IMG_CONTEXT>",
         video_token="<video>",
     )
-    config = InternVLConfig(
+    config = hf.InternVLConfig(
         vision_config={**VISION, "image_size": [SIDE, SIDE], "patch_size": [PATCH, PATCH]},
         text_config={"model_type": "qwen2", "vocab_size": len(words), **TEXT},
         image_token_id=1,
@@ -299,14 +266,14 @@ def internvl(folder: Path) -> Path:
         downsample_ratio=0.5,
         tie_word_embeddings=False,
     )
-    processor = InternVLProcessor(
-        image_processor=GotOcr2ImageProcessor(size={"height": SIDE, "width": SIDE}, crop_to_patches=False),
+    processor = hf.InternVLProcessor(
+        image_processor=hf.GotOcr2ImageProcessor(size={"height": SIDE, "width": SIDE}, crop_to_patches=False),
         tokenizer=words,
-        video_processor=InternVLVideoProcessor(size={"height": SIDE, "width": SIDE}),
+        video_processor=hf.InternVLVideoProcessor(size={"height": SIDE, "width": SIDE}),
         image_seq_length=1,
         chat_template=template,
     )
-    return save(folder, InternVLForConditionalGeneration, config, processor)
+    return save(folder, hf.InternVLForConditionalGeneration, config, processor)
 
 
 IDEFICS_MARKS = ["<end_of_utterance>", "<image>", "<fake_token_around_image>", "<global-img>", "<|im_start|>"]
@@ -322,10 +289,10 @@ def idefics3(folder: Path) -> Path:
     """Save an Idefics3, which sees tiles and the whole."""
     return _idefics(
         folder,
-        Idefics3ForConditionalGeneration,
-        Idefics3Config,
-        lambda words: Idefics3Processor(
-            Idefics3ImageProcessor(size={"longest_edge": 2 * SIDE}, max_image_size={"longest_edge": SIDE}),
+        hf.Idefics3ForConditionalGeneration,
+        hf.Idefics3Config,
+        lambda words: hf.Idefics3Processor(
+            hf.Idefics3ImageProcessor(size={"longest_edge": 2 * SIDE}, max_image_size={"longest_edge": SIDE}),
             words,
             image_seq_len=1,
             chat_template=IDEFICS_TEMPLATE,
@@ -337,12 +304,12 @@ def smolvlm(folder: Path) -> Path:
     """Save a SmolVLM."""
     return _idefics(
         folder,
-        SmolVLMForConditionalGeneration,
-        SmolVLMConfig,
-        lambda words: SmolVLMProcessor(
-            SmolVLMImageProcessor(size={"longest_edge": 2 * SIDE}, max_image_size={"longest_edge": SIDE}),
+        hf.SmolVLMForConditionalGeneration,
+        hf.SmolVLMConfig,
+        lambda words: hf.SmolVLMProcessor(
+            hf.SmolVLMImageProcessor(size={"longest_edge": 2 * SIDE}, max_image_size={"longest_edge": SIDE}),
             words,
-            SmolVLMVideoProcessor(
+            hf.SmolVLMVideoProcessor(
                 size={"longest_edge": 2 * SIDE},
                 max_image_size={"longest_edge": SIDE},
                 video_sampling={"video_size": {"longest_edge": SIDE}, "fps": 1, "max_frames": 4},
@@ -370,10 +337,10 @@ def _idefics(folder: Path, model_class: Any, config_class: Any, processor: Calla
 def paligemma(folder: Path) -> Path:
     """Save a PaliGemma, which has no chat template and reads image and prompt in both directions."""
     words = tokenizer(["<eos>", "<image>", "<bos>"], bos="<bos>", image_token="<image>")
-    image_processor = SiglipImageProcessor(size={"height": SIDE, "width": SIDE})
+    image_processor = hf.SiglipImageProcessor(size={"height": SIDE, "width": SIDE})
     image_processor.image_seq_length = 4
-    processor = PaliGemmaProcessor(image_processor, words)
-    config = PaliGemmaConfig(
+    processor = hf.PaliGemmaProcessor(image_processor, words)
+    config = hf.PaliGemmaConfig(
         vision_config={"model_type": "siglip_vision_model", "vision_use_head": False, **VISION},
         text_config={"model_type": "gemma", "vocab_size": len(words), **TEXT},
         image_token_index=1,
@@ -381,7 +348,7 @@ def paligemma(folder: Path) -> Path:
         tie_word_embeddings=False,
         hidden_size=WIDTH,
     )
-    return save(folder, PaliGemmaForConditionalGeneration, config, processor, spread=0.1)
+    return save(folder, hf.PaliGemmaForConditionalGeneration, config, processor, spread=0.1)
 
 
 FAMILIES: dict[str, Callable[[Path], Path]] = {
@@ -400,12 +367,11 @@ FAMILIES: dict[str, Callable[[Path], Path]] = {
 def tiny_lora(base: Path, adapter: Path, merged: Path) -> None:
     """Save a LoRA adapter for a VLM, and the VLM with that adapter merged into its weights."""
     from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForImageTextToText, AutoProcessor
 
     torch.manual_seed(1)
-    model = AutoModelForImageTextToText.from_pretrained(base)
-    tuned = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj", "v_proj"], init_lora_weights=False))
+    model = hf.AutoModelForImageTextToText.from_pretrained(base)
+    lora = LoraConfig(r=2, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
+    tuned: Any = get_peft_model(model, lora)
     tuned.save_pretrained(adapter)
     tuned.merge_and_unload().save_pretrained(merged)
-    auto: Any = AutoProcessor
-    auto.from_pretrained(base).save_pretrained(merged)
+    hf.AutoProcessor.from_pretrained(base).save_pretrained(merged)

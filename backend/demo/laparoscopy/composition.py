@@ -145,7 +145,7 @@ def shows_criteria(scene: Scene) -> bool:
             cv2.circle(clear, (x, y), round(TRACE * action.scale / GRID), FIRST_TOOL, -1)
     if layout.criteria[0] and not all(starts_in_sight(clear, layout.of(name)) for name in TUBES):
         return False
-    return not layout.criteria[2] or np.count_nonzero(clear == GAP) >= GAP_KEPT * layout.gap_cells
+    return not layout.criteria[2] or bool(np.count_nonzero(clear == GAP) >= GAP_KEPT * layout.gap_cells)
 
 
 def starts_in_sight(seen: NDArray[np.uint8], tube: Anatomy) -> bool:

@@ -19,7 +19,6 @@ from backend.domain.records import Origin, RunKey, Stage, System
 from backend.domain.vlm import Decoding
 from backend.endoca import prompts as endoca
 from backend.errors import AppError
-from backend.services.images import ImageFile, image_file
 from backend.store.store import Store
 
 
@@ -176,7 +175,7 @@ def read_plan(
         decoding=decoding.label,
     )
     items: list[Item] = []
-    files: dict[str, ImageFile | None] = {}
+    files = _image_files(store, suite)
     units: set[str] = set()
     for probe_id, unit_id, role, question, image_id, name in store.rows(_PROBES, {"suite": suite}):
         units.add(unit_id)
@@ -185,19 +184,17 @@ def read_plan(
         prompt, with_image = asking.ask(role, question)
         if not with_image:
             image_id = name = ""
-        elif image_id not in files:
-            files[image_id] = image_file(store, image_id)
-        file = files.get(image_id)
+        image, sha256 = files.get(image_id, (None, None))
         items.append(
             Item(
-                item_id=_item_id(key, vlm, probe_id, prompt, image_id, file),
+                item_id=_item_id(key, vlm, probe_id, prompt, image_id, sha256),
                 probe_id=probe_id,
                 unit_id=unit_id,
                 prompt=prompt,
                 image_id=image_id,
                 image_name=name,
-                image=file.path if file else None,
-                image_sha256=file.sha256 if file else None,
+                image=image,
+                image_sha256=sha256,
             )
         )
     if not items:
@@ -226,6 +223,25 @@ def _system_of(store: Store, suite: str) -> System:
     return known[suite]
 
 
-def _item_id(key: RunKey, vlm: VlmIdentity, probe_id: str, prompt: str, image_id: str, file: ImageFile | None) -> str:
-    image = (file.sha256 if file else f"not at hand: {image_id}") if image_id else "no image"
+def _image_files(store: Store, suite: str) -> dict[str, tuple[Path, str]]:
+    """Return file and SHA-256 of the suite's images that are at hand, by id.
+
+    As `backend.services.images.image_file` finds them one by one: under a registered folder and
+    nowhere else, wherever a link leads.
+    """
+    rows = store.rows(
+        "SELECT i.image_id, i.root, i.path, i.sha256 FROM images i JOIN image_roots r ON r.root = i.root "
+        "WHERE i.image_id IN (SELECT image_id FROM units WHERE suite = ?)",
+        [suite],
+    )
+    paths = {image_id: ((Path(root) / relative).resolve(), root, sha256) for image_id, root, relative, sha256 in rows}
+    return {
+        image_id: (path, sha256)
+        for image_id, (path, root, sha256) in paths.items()
+        if path.is_relative_to(root) and path.is_file()
+    }
+
+
+def _item_id(key: RunKey, vlm: VlmIdentity, probe_id: str, prompt: str, image_id: str, sha256: str | None) -> str:
+    image = (sha256 or f"not at hand: {image_id}") if image_id else "no image"
     return text_sha256("\x1f".join((vlm.digest, key.decoding, key.prompt_version, image, prompt, probe_id, key.stage)))

@@ -1,0 +1,540 @@
+"""Every family of VLM answers as transformers itself would have it, alone and in batches."""
+
+import logging
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from backend.domain.progress import Cancelled
+from backend.domain.vlm import Ask, Decoding, said_nothing
+from backend.errors import AppError
+from backend.vlm import transformers_local
+from backend.vlm.batching import Batching, batching_of
+from backend.vlm.greedy import Generated
+from backend.vlm.loading import LocalSpec, device_facts
+from backend.vlm.transformers_local import TransformersLocal, load_vlm
+from tests.vlm.tiny_models import FAMILIES, GEMMA_WINDOW, hf, tiny_lora
+
+Vlms = Callable[[str], TransformersLocal]
+
+DECODING = Decoding(max_new_tokens=12)
+QUESTIONS = ("Why?", "How many polyps?", "Where is it, and what colour has it?", "Is there text?")
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return where a tiny VLM of a family lies; made when first asked for."""
+    return cache(lambda family: FAMILIES[family](tmp_path_factory.mktemp(family)))
+
+
+@pytest.fixture(scope="session")
+def vlms(folders: Callable[[str], Path]) -> Vlms:
+    """Return a loaded tiny VLM of a family."""
+    return cache(lambda family: load_vlm(LocalSpec(str(folders(family)), family)))
+
+
+@pytest.fixture(scope="session")
+def frames(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Three frames of blurred noise, one of another shape."""
+    folder = tmp_path_factory.mktemp("frames")
+    paths = []
+    for number, (width, height) in enumerate([(56, 56), (84, 56), (56, 56)]):
+        noise = np.random.default_rng(number).integers(0, 255, (height // 7, width // 7, 3), dtype=np.uint8)
+        paths.append(folder / f"{number}.png")
+        Image.fromarray(noise).resize((width, height)).save(paths[-1])
+    return paths
+
+
+@pytest.fixture
+def asks(frames: list[Path]) -> list[Ask]:
+    """Every question about every frame, frames taking turns."""
+    return [Ask(frame, question) for question in QUESTIONS for frame in frames]
+
+
+def turn(ask: Ask) -> list[dict[str, Any]]:
+    """Return a conversation of one turn, with an empty system prompt where Qwen's template has its own."""
+    text = {"type": "text", "text": ask.prompt}
+    picture = [] if ask.image is None else [{"type": "image", "image": Image.open(ask.image).convert("RGB")}]
+    return [{"role": "user", "content": [*picture, text]}]
+
+
+def by_transformers(folder: Path, family: str, asks: list[Ask], limit: int) -> list[str]:
+    """Answer with transformers alone, as its manual shows it."""
+    processor = hf.AutoProcessor.from_pretrained(folder)
+    model = hf.AutoModelForImageTextToText.from_pretrained(folder)
+    system = [{"role": "system", "content": [{"type": "text", "text": ""}]}] if family == "qwen2_5_vl" else []
+    said = []
+    for ask in asks:
+        if family == "paligemma":
+            assert ask.image is not None
+            inputs = processor(images=Image.open(ask.image), text=f"<image>{ask.prompt}", return_tensors="pt")
+        else:
+            inputs = processor.apply_chat_template(
+                [*system, *turn(ask)],
+                add_generation_prompt=True,
+                tokenize=True,
+                return_dict=True,
+                return_tensors="pt",
+            )
+        ids = model.generate(**inputs, do_sample=False, max_new_tokens=limit)
+        said.append(processor.tokenizer.decode(ids[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True))
+    return said
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+class TestEveryFamily:
+    """One promise a method, kept by each family."""
+
+    def test_an_answer_is_what_transformers_generates(
+        self, family: str, vlms: Vlms, folders: Callable[[str], Path], asks: list[Ask]
+    ) -> None:
+        vlm = vlms(family)
+        said = [vlm.answer(ask.image, ask.prompt, DECODING, said_nothing) for ask in asks[:6]]
+        assert [reply.text for reply in said] == by_transformers(folders(family), family, asks[:6], 12)
+        assert not any(reply.error for reply in said)
+        assert len({reply.text for reply in said}) > 3, "the VLM looks neither at the image nor at the prompt"
+
+    def test_a_batch_says_what_its_asks_say_one_by_one(self, family: str, vlms: Vlms, asks: list[Ask]) -> None:
+        vlm = vlms(family)
+        mixed = [
+            *asks[:5],
+            Ask(None, "What is a polyp?"),
+            *asks[5:],
+            Ask(None, "Why?"),
+            Ask(asks[0].image, "Is it? " * 9),
+        ]
+        alone = [vlm.answer(ask.image, ask.prompt, DECODING, said_nothing) for ask in mixed]
+        together = vlm.answer_all(mixed, DECODING)
+        assert [told(reply) for reply in together] == [told(reply) for reply in alone]
+
+    def test_text_alone_is_answered_or_refused_in_words(self, family: str, vlms: Vlms) -> None:
+        reply = vlms(family).answer(None, "What is a polyp?", DECODING, said_nothing)
+        if family == "paligemma":
+            assert "answers only about an image" in reply.error
+        else:
+            assert reply.n_tokens
+            assert not reply.error
+
+    def test_no_system_prompt_is_left(self, family: str, vlms: Vlms) -> None:
+        vlm = vlms(family)
+        assert vlm.system_prompt == ""
+        if family != "paligemma":
+            assert "helpful" not in vlm._tokenizer.decode(vlm._prompts.encode(None, "Why?").ids)
+
+    def test_an_image_is_encoded_once_for_all_its_prompts(self, family: str, vlms: Vlms, asks: list[Ask]) -> None:
+        vlm = vlms(family)
+        if vlm.batching is not Batching.SHARED_PREFIX:
+            assert family == "paligemma"
+            return
+        seen: list[int] = []
+        tower = vlm._model.get_encoder(modality="image")
+        hook = tower.register_forward_pre_hook(
+            lambda _, given, named: seen.append(pixels_of(given, named)), with_kwargs=True
+        )
+        vlm.answer_all(asks, DECODING)
+        hook.remove()
+        together = sum(seen)
+        seen.clear()
+        hook = tower.register_forward_pre_hook(
+            lambda _, given, named: seen.append(pixels_of(given, named)), with_kwargs=True
+        )
+        for ask in asks[:3]:
+            vlm.answer(ask.image, ask.prompt, DECODING, said_nothing)
+        hook.remove()
+        assert together == sum(seen)
+
+
+def told(reply: Any) -> tuple[Any, ...]:
+    """Return a reply without its time."""
+    return reply.text, reply.error, reply.n_tokens, reply.was_cut
+
+
+def pixels_of(given: tuple[Any, ...], named: dict[str, Any]) -> int:
+    """Return how many values a vision tower is given in one call."""
+    tensors = [value for value in (*given, *named.values()) if isinstance(value, torch.Tensor)]
+    return max(tensor.numel() for tensor in tensors if tensor.is_floating_point())
+
+
+def test_a_family_that_was_never_tried_is_asked_one_by_one(vlms: Vlms, asks: list[Ask]) -> None:
+    assert batching_of("a family of next year") is Batching.ONE_BY_ONE
+    vlm = TransformersLocal(vlms("llava").spec, transformers_local.load(vlms("llava").spec))
+    vlm.batching = Batching.ONE_BY_ONE
+    assert list(map(told, vlm.answer_all(asks[:4], DECODING))) == list(
+        map(told, vlms("llava").answer_all(asks[:4], DECODING))
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 3, 5])
+def test_the_size_of_a_batch_changes_no_answer(vlms: Vlms, asks: list[Ask], rows: int) -> None:
+    vlm = vlms("llava")
+    expected = list(map(told, vlm.answer_all(asks, DECODING)))
+    vlm.batch_size, kept = rows, vlm.batch_size
+    smaller = vlm.answer_all(asks, DECODING)
+    vlm.batch_size = kept
+    assert list(map(told, smaller)) == expected
+
+
+def test_prompts_longer_than_a_sliding_window_are_batched_rightly(vlms: Vlms, frames: list[Path]) -> None:
+    long = [Ask(frame, "Is it there? " * n) for n in (2, 7, 9, 9) for frame in frames]
+    assert len(long[-1].prompt) > GEMMA_WINDOW
+    vlm = vlms("gemma3")
+    alone = [vlm.answer(ask.image, ask.prompt, DECODING, said_nothing) for ask in long]
+    assert list(map(told, vlm.answer_all(long, DECODING))) == list(map(told, alone))
+
+
+def test_a_default_system_prompt_that_stays_is_told(folders: Callable[[str], Path]) -> None:
+    loaded = transformers_local.load(LocalSpec(str(folders("qwen2_5_vl")), "stubborn"))
+    turns = loaded.processor.chat_template
+    loaded.processor.chat_template = turns.replace(
+        "{% if messages[0]['role'] != 'system' %}",
+        "{% if messages[0]['role'] != 'system' or not messages[0]['content'][0]['text'] %}",
+    )
+    vlm = TransformersLocal(LocalSpec("", "stubborn"), loaded)
+    assert vlm.system_prompt == "You are a helpful assistant."
+
+
+def test_a_vlm_without_chat_template_is_refused(folders: Callable[[str], Path]) -> None:
+    loaded = transformers_local.load(LocalSpec(str(folders("llava")), "mute"))
+    loaded.processor.chat_template = None
+    with pytest.raises(AppError, match="no chat template"):
+        TransformersLocal(LocalSpec("", "mute"), loaded)
+
+
+class TestOneAnswer:
+    """What `answer` adds to the text."""
+
+    def test_the_pieces_add_up_to_the_text(self, vlms: Vlms, asks: list[Ask]) -> None:
+        for ask in asks:
+            pieces: list[str] = []
+            reply = vlms("llava").answer(ask.image, ask.prompt, DECODING, pieces.append)
+            assert "".join(pieces) == reply.text
+            assert all(pieces)
+
+    def test_tokens_are_counted_with_the_end_mark_and_a_cut_is_told(self, vlms: Vlms, asks: list[Ask]) -> None:
+        vlm = vlms("llava")
+        replies = vlm.answer_all(asks, DECODING)
+        assert {True, False} == {reply.was_cut for reply in replies}
+        for ask, reply in zip(asks, replies, strict=True):
+            assert reply.n_tokens is not None
+            assert 1 <= reply.n_tokens <= 12
+            if reply.was_cut:
+                assert reply.n_tokens == 12
+            else:
+                again = vlm.answer(
+                    ask.image, ask.prompt, Decoding(max_new_tokens=reply.n_tokens - 1 or 1), said_nothing
+                )
+                assert again.was_cut is (reply.n_tokens > 1)
+
+    def test_a_control_word_in_a_prompt_is_refused(self, vlms: Vlms, frames: list[Path]) -> None:
+        reply = vlms("llava").answer(frames[0], "Is <image> a polyp?", DECODING, said_nothing)
+        assert "control word" in reply.error
+        assert "<image>" in reply.error
+
+    def test_cancel_stops_at_the_next_token_and_the_next_call_runs(self, vlms: Vlms, asks: list[Ask]) -> None:
+        vlm = vlms("qwen3_vl")
+        pieces: list[str] = []
+
+        def stop_at_once(text: str) -> None:
+            pieces.append(text)
+            vlm.cancel()
+
+        with pytest.raises(Cancelled):
+            for ask in asks:
+                vlm.answer(ask.image, ask.prompt, Decoding(max_new_tokens=200), stop_at_once)
+        assert len(pieces) == 1
+        assert vlm.answer(asks[0].image, asks[0].prompt, DECODING, said_nothing).n_tokens
+
+    def test_cancel_from_another_thread_stops_a_batch(self, vlms: Vlms, asks: list[Ask]) -> None:
+        vlm = vlms("llava")
+        vlm._model.generation_config.eos_token_id, ends = [0], vlm._model.generation_config.eos_token_id
+        steps = threading.Event()
+        hook = vlm._model.register_forward_hook(lambda *_: steps.set())
+        caught: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                vlm.answer_all(asks * 3, Decoding(max_new_tokens=800))
+            except Cancelled as error:
+                caught.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        assert steps.wait(60)
+        vlm.cancel()
+        thread.join(60)
+        hook.remove()
+        vlm._model.generation_config.eos_token_id = ends
+        assert caught
+        assert not thread.is_alive()
+
+    def test_what_listening_raises_comes_out(self, vlms: Vlms, asks: list[Ask]) -> None:
+        def hang_up(text: str) -> None:
+            raise Cancelled
+
+        with pytest.raises(Cancelled):
+            for ask in asks:
+                vlms("llava").answer(ask.image, ask.prompt, DECODING, hang_up)
+
+
+class TestWatchedWords:
+    """Probabilities where one of the words is said."""
+
+    def test_they_are_the_softmax_over_first_tokens_where_the_first_word_is_said(
+        self, vlms: Vlms, folders: Callable[[str], Path], asks: list[Ask]
+    ) -> None:
+        vlm = vlms("llava")
+        processor = hf.AutoProcessor.from_pretrained(folders("llava"))
+        model = hf.AutoModelForImageTextToText.from_pretrained(folders("llava"))
+        inputs = processor.apply_chat_template(
+            turn(asks[0]), add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt"
+        )
+        out = model.generate(
+            **inputs, do_sample=False, max_new_tokens=12, output_logits=True, return_dict_in_generate=True
+        )
+        said = out.sequences[0, inputs["input_ids"].shape[1] :].tolist()
+        bytes_of = {token: byte for byte in range(33, 127) for token in processor.tokenizer.encode(chr(byte))[1:]}
+        step = next(place for place, token in enumerate(said) if token in bytes_of)
+        spoken = chr(bytes_of[said[step]])
+        other = "Q" if spoken != "Q" else "R"
+        assert other not in "".join(chr(bytes_of[token]) for token in said[:step] if token in bytes_of)
+        ids = processor.tokenizer.encode(spoken)[1:] + processor.tokenizer.encode(other)[1:]
+        expected = out.logits[step][0, ids].softmax(dim=0).tolist()
+
+        watching = Decoding(max_new_tokens=12, watched=(spoken, f"{other}uite"))
+        alone = vlm.answer(asks[0].image, asks[0].prompt, watching, said_nothing)
+        assert list(alone.probabilities) == [spoken, f"{other}uite"]
+        assert list(alone.probabilities.values()) == pytest.approx(expected, abs=1e-5)
+        assert sum(alone.probabilities.values()) == pytest.approx(1)
+        together = vlm.answer_all(asks, watching)[0]
+        assert dict(together.probabilities) == pytest.approx(dict(alone.probabilities), abs=1e-4)
+
+    def test_words_that_begin_alike_are_not_told_apart(self, vlms: Vlms, asks: list[Ask]) -> None:
+        watching = Decoding(max_new_tokens=12, watched=("YES", "YET"))
+        assert not any(reply.probabilities for reply in vlms("llava").answer_all(asks, watching))
+
+    def test_where_none_is_said_there_are_none(self, vlms: Vlms, asks: list[Ask]) -> None:
+        watching = Decoding(max_new_tokens=1, watched=("YES", "NO"))
+        replies = vlms("llava").answer_all(asks, watching)
+        assert any(not reply.probabilities and reply.text[:1] not in {"Y", "N"} for reply in replies)
+
+
+class TestFaults:
+    """One ask fails alone; a dead device is said once."""
+
+    def test_a_damaged_image_is_the_error_of_its_own_reply(self, vlms: Vlms, asks: list[Ask], tmp_path: Path) -> None:
+        broken = tmp_path / "broken.png"
+        broken.write_bytes(b"")
+        vlm = vlms("llava")
+        replies = vlm.answer_all([asks[0], Ask(broken, "Why?"), asks[1]], DECODING)
+        assert "broken.png is empty" in replies[1].error
+        assert [reply.text for reply in (replies[0], replies[2])] == [
+            vlm.answer(ask.image, ask.prompt, DECODING, said_nothing).text for ask in asks[:2]
+        ]
+        assert "broken.png is empty" in vlm.answer(broken, "Why?", DECODING, said_nothing).error
+
+    @pytest.mark.parametrize(
+        ("fits", "answered"),
+        [
+            pytest.param(6, 12, id="halves of twelve rows fit"),
+            pytest.param(5, 0, id="halves do not fit either"),
+        ],
+    )
+    def test_a_batch_too_large_for_memory_is_tried_in_halves(
+        self, vlms: Vlms, asks: list[Ask], monkeypatch: pytest.MonkeyPatch, fits: int, answered: int
+    ) -> None:
+        square = [Ask(asks[0].image, f"{ask.prompt}{n}") for n, ask in enumerate(asks)]
+        vlm = vlms("llava")
+        expected = list(map(told, vlm.answer_all(square, DECODING)))
+        inside = transformers_local.decode_greedily
+
+        def small(model: Any, batch: Any, **options: Any) -> list[Generated]:
+            if len(batch.ids) > fits:
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
+            return inside(model, batch, **options)
+
+        monkeypatch.setattr(transformers_local, "decode_greedily", small)
+        replies = vlm.answer_all(square, DECODING)
+        assert sum(not reply.error for reply in replies) == answered
+        if answered:
+            assert list(map(told, replies)) == expected
+        else:
+            assert all("memory" in reply.error and "was full" in reply.error for reply in replies)
+
+    def test_an_ask_that_breaks_a_batch_fails_alone(
+        self, vlms: Vlms, asks: list[Ask], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        vlm = vlms("llava")
+        expected = list(map(told, vlm.answer_all(asks, DECODING)))
+        inside = transformers_local.decode_greedily
+        poison = vlm._tokenizer.encode("@")[-1]
+
+        def picky(model: Any, batch: Any, **options: Any) -> list[Generated]:
+            if (batch.ids == poison).any():
+                raise ValueError("no at signs\nplease")
+            return inside(model, batch, **options)
+
+        monkeypatch.setattr(transformers_local, "decode_greedily", picky)
+        replies = vlm.answer_all([*asks, Ask(asks[0].image, "Who@where?")], DECODING)
+        assert replies[-1].error == "llava could not take this: no at signs"
+        assert list(map(told, replies[:-1])) == expected
+
+    def test_a_device_error_ends_it_all(self, vlms: Vlms, asks: list[Ask], monkeypatch: pytest.MonkeyPatch) -> None:
+        def dead(*_: Any, **__: Any) -> list[Generated]:
+            raise RuntimeError("CUDA error: device-side assert triggered")
+
+        monkeypatch.setattr(transformers_local, "decode_greedily", dead)
+        for call in (
+            lambda: vlms("llava").answer_all(asks, DECODING),
+            lambda: vlms("llava").answer(asks[0].image, "Why?", DECODING, said_nothing),
+        ):
+            with pytest.raises(AppError, match="the GPU reported an error"):
+                call()
+
+    def test_the_seconds_of_a_batch_are_shared(self, vlms: Vlms, asks: list[Ask]) -> None:
+        replies = vlms("llava").answer_all(asks, DECODING)
+        assert len({reply.seconds for reply in replies}) == 1
+        assert replies[0].seconds > 0
+
+
+class TestLoading:
+    """What is loaded, and what is said where it cannot be."""
+
+    @pytest.fixture
+    def offline(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
+        """Refuse every connection and list the tries."""
+        tries: list[object] = []
+
+        def refuse(_: socket.socket, address: object) -> None:
+            tries.append(address)
+            raise OSError("no network in this test")
+
+        monkeypatch.setattr(socket.socket, "connect", refuse)
+        yield tries
+
+    def test_nothing_is_fetched_and_nothing_is_warned_of(
+        self, folders: Callable[[str], Path], offline: list[object], frames: list[Path], tmp_path: Path,
+        caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        """Also where the VLM's own settings would sample."""
+        folder = tmp_path / "sampling"
+        model = hf.AutoModelForImageTextToText.from_pretrained(folders("llava"))
+        model.generation_config.update(do_sample=True, temperature=0.1, top_p=0.001, top_k=1)
+        model.save_pretrained(folder)
+        hf.AutoProcessor.from_pretrained(folders("llava")).save_pretrained(folder)
+        monkeypatch.setattr(logging.getLogger("transformers"), "propagate", True)
+        caplog.clear()
+        vlm = load_vlm(LocalSpec(str(folder), "sampling"))
+        reply = vlm.answer(frames[0], "Why?", DECODING, said_nothing)
+        assert reply.text == load_vlm(LocalSpec(str(folders("llava")), "x")).answer(
+            frames[0], "Why?", DECODING, said_nothing
+        ).text  # fmt: skip
+        assert not caplog.records
+        assert not offline
+
+    def test_weights_that_are_not_here_are_said_to_be_missing(self, offline: list[object]) -> None:
+        with pytest.raises(AppError) as caught:
+            load_vlm(LocalSpec("nobody/no-such-vlm", "Far away"))
+        assert "Far away (nobody/no-such-vlm) are not all on this machine" in caught.value.message
+        assert "*.safetensors" in caught.value.message
+        assert "hf download nobody/no-such-vlm" in caught.value.hint
+        assert "online: true" in caught.value.hint
+        assert not offline
+
+    @pytest.mark.parametrize(
+        ("files", "words"),
+        [
+            pytest.param([], "holds no config.json", id="an empty folder"),
+            pytest.param(["config.json"], "holds no model*.safetensors", id="no weights"),
+            pytest.param(["config.json", "pytorch_model.bin"], "pytorch_model.bin is a pickle", id="pickled weights"),
+            pytest.param(["config.json", "model.safetensors"], "cannot be loaded", id="files that are none"),
+        ],
+    )
+    def test_a_folder_that_is_not_complete_is_named_with_what_it_lacks(
+        self, tmp_path: Path, files: list[str], words: str
+    ) -> None:
+        for name in files:
+            (tmp_path / name).write_bytes(b"{}")
+        with pytest.raises(AppError) as caught:
+            load_vlm(LocalSpec(str(tmp_path), "Half"))
+        assert words in caught.value.message
+        assert caught.value.hint
+
+    def test_a_folder_that_is_not_there_is_not_looked_for_on_the_hub(self, offline: list[object]) -> None:
+        with pytest.raises(AppError, match="folder of Lost is not there"):
+            load_vlm(LocalSpec("./models/lost", "Lost", online=True))
+        assert not offline
+
+    @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"device": "cuda"}, "is to run on cuda, which this machine does not offer"),
+            ({"quantization": "4bit"}, "needs a CUDA GPU"),
+        ],
+    )
+    def test_a_gpu_that_is_not_there_is_said_to_be_missing(
+        self, folders: Callable[[str], Path], options: dict[str, Any], words: str
+    ) -> None:
+        with pytest.raises(AppError) as caught:
+            load_vlm(LocalSpec(str(folders("llava")), "Large", **options))
+        assert words in caught.value.message
+
+    def test_code_beside_the_weights_is_not_run_unasked(self, folders: Callable[[str], Path], tmp_path: Path) -> None:
+        ran = tmp_path / "ran"
+        (tmp_path / "own.py").write_text(f"open({str(ran)!r}, 'w')\n")
+        (tmp_path / "config.json").write_text(
+            '{"model_type": "own", "auto_map": {"AutoConfig": "own.Own", "AutoModelForImageTextToText": "own.Own"}}'
+        )
+        (tmp_path / "model.safetensors").write_bytes((folders("llava") / "model.safetensors").read_bytes())
+        with pytest.raises(AppError) as caught:
+            load_vlm(LocalSpec(str(tmp_path), "Own"))
+        assert "trust_remote_code" in caught.value.hint
+        assert not ran.exists()
+
+    def test_the_cpu_is_told_with_its_memory(self, vlms: Vlms) -> None:
+        facts = vlms("llava").device_facts()
+        assert facts == device_facts("cpu") or facts.name == "CPU"
+        assert facts.total is None or facts.free is None or 0 < facts.free < facts.total
+
+    def test_on_a_cpu_weights_are_of_32_bits_unless_asked_otherwise(self, folders: Callable[[str], Path]) -> None:
+        source = str(folders("llava"))
+        if torch.cuda.is_available() or torch.backends.mps.is_available():
+            pytest.skip("auto takes the GPU here")
+        assert load_vlm(LocalSpec(source, "x"))._model.dtype is torch.float32
+        assert load_vlm(LocalSpec(source, "x", dtype="bfloat16"))._model.dtype is torch.bfloat16
+
+    def test_a_device_map_and_an_attention_implementation_are_passed_on(
+        self, folders: Callable[[str], Path], frames: list[Path]
+    ) -> None:
+        pytest.importorskip("accelerate")
+        vlm = load_vlm(LocalSpec(str(folders("llava")), "x", device_map="cpu", attn_implementation="eager"))
+        assert vlm._model.config._attn_implementation == "eager"
+        assert vlm.answer(frames[0], "Why?", DECODING, said_nothing).n_tokens
+
+
+def test_an_adapter_changes_answers_as_its_merged_weights_do(
+    folders: Callable[[str], Path], vlms: Vlms, asks: list[Ask], tmp_path: Path
+) -> None:
+    pytest.importorskip("peft")
+    tiny_lora(folders("llava"), tmp_path / "adapter", tmp_path / "merged")
+    tuned = load_vlm(LocalSpec(str(folders("llava")), "tuned", adapter=str(tmp_path / "adapter")))
+    merged = load_vlm(LocalSpec(str(tmp_path / "merged"), "merged"))
+    said = [reply.text for reply in tuned.answer_all(asks, DECODING)]
+    assert said == [reply.text for reply in merged.answer_all(asks, DECODING)]
+    assert said != [reply.text for reply in vlms("llava").answer_all(asks, DECODING)]
+    assert said == [tuned.answer(ask.image, ask.prompt, DECODING, said_nothing).text for ask in asks]
+
+
+def test_an_adapter_saved_as_a_pickle_is_not_opened(folders: Callable[[str], Path], tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text("{}")
+    (tmp_path / "adapter_model.bin").write_bytes(b"")
+    with pytest.raises(AppError, match=r"adapter_model\.bin is a pickle"):
+        load_vlm(LocalSpec(str(folders("llava")), "x", adapter=str(tmp_path)))
