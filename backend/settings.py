@@ -36,6 +36,7 @@ SETTINGS = (
         f"Folders the Data page may read files and images from, separated by '{os.pathsep}'.",
     ),
     Setting("PARALLAX_MODELS", "", "A list of your own VLMs, written like data/models.yaml."),
+    Setting("PARALLAX_DEMO", "on", "off: the app does not fill an empty store with the built-in data set."),
     Setting("PARALLAX_DEBUG", "", "Anything here: the command line shows where a bug happened."),
 )
 

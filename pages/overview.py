@@ -9,6 +9,7 @@ from backend.services.store_contents import totals
 from pages.ui.first_steps import show_first_steps
 from pages.ui.headline_cards import STYLE, show_headline
 from pages.ui.import_report import plural
+from pages.ui.job_view import show_job
 from pages.ui.links import CASE, DATA, ENDOCA
 from pages.ui.resources import kept, the_store
 from pages.ui.run_overview import show_run_overview
@@ -28,6 +29,7 @@ runs, gaps = kept(headlines)
 places = kept(vlm_places)
 
 if not held.suites:
+    show_job(store)
     show_first_steps()
 
 if gaps:

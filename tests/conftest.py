@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+os.environ.setdefault("PARALLAX_DEMO", "off")  # a test that wants the built-in data set says so
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -18,9 +18,8 @@ PATCH = 16
 VOCABULARY = 1024
 """Tokens: bytes, merges learned on the prompts and replies, and four marks."""
 
-WIDTH = 192
-LAYERS = 4
-HEADS = 4
+WIDTH, LAYERS, HEADS = 192, 4, 4
+"""Of the vision tower and of the decoder alike."""
 
 IMAGE, USER, ANSWER, END = "<image>", "<user>", "<answer>", "<end>"
 
@@ -41,6 +40,9 @@ CHAT_TEMPLATE = (
 def build_tokenizer(texts: Iterable[str]) -> Any:
     """Learn a byte-level BPE tokenizer on texts.
 
+    Args:
+        texts: Prompts and replies as they are, without marks.
+
     Returns:
         A transformers fast tokenizer with the chat template.
     """
@@ -57,7 +59,7 @@ def build_tokenizer(texts: Iterable[str]) -> Any:
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    return PreTrainedTokenizerFast(
+    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         eos_token=END,
         pad_token=END,
@@ -70,11 +72,11 @@ def build_tokenizer(texts: Iterable[str]) -> Any:
 
 
 def build_processor(tokenizer: Any) -> Any:
-    """Return the LLaVA processor: frames squeezed to a square, one token a patch."""
+    """Return the `LlavaProcessor`: frames squeezed to a square, one token a patch."""
     from transformers import LlavaProcessor, SiglipImageProcessor
 
     image_processor = SiglipImageProcessor(size={"height": IMAGE_SIZE, "width": IMAGE_SIZE}, resample=3)
-    return LlavaProcessor(
+    return LlavaProcessor(  # type: ignore[no-untyped-call]
         image_processor=image_processor,
         tokenizer=tokenizer,
         patch_size=PATCH,
@@ -85,7 +87,12 @@ def build_processor(tokenizer: Any) -> Any:
 
 
 def build_vlm(tokenizer: Any, seed: int) -> Any:
-    """Return an untrained `LlavaForConditionalGeneration`, its weights drawn with a seed."""
+    """Return an untrained `LlavaForConditionalGeneration`.
+
+    Args:
+        tokenizer: Of `build_tokenizer`; gives the size of the vocabulary and the ids of the marks.
+        seed: Of the weights.
+    """
     import torch
     from transformers import LlamaConfig, LlavaConfig, LlavaForConditionalGeneration, SiglipVisionConfig
 
@@ -115,7 +122,7 @@ def build_vlm(tokenizer: Any, seed: int) -> Any:
     config = LlavaConfig(
         vision_config=vision,
         text_config=text,
-        image_token_id=tokenizer.convert_tokens_to_ids(IMAGE),
+        image_token_index=tokenizer.convert_tokens_to_ids(IMAGE),
         projector_hidden_act="gelu",
         vision_feature_layer=-1,
         vision_feature_select_strategy="full",

@@ -4,13 +4,14 @@ The image comes first in every prompt, so its keys and values are computed once 
 each lesson goes on from them. Lessons of like length are padded together.
 """
 
-__all__ = ["Batch", "Encoder", "losses"]
+__all__ = ["Batch", "Encoder", "losses", "see"]
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backend.demo.architecture import ANSWER, IMAGE_SIZE, PATCH, USER
 from backend.demo.lessons import Lesson
@@ -40,16 +41,22 @@ class Batch:
 
 
 class Encoder:
-    """Turns lessons into batches."""
+    """Turns lessons into batches, tokenised as the chat template would write them."""
 
     def __init__(self, tokenizer: Any) -> None:
+        """Take up a tokenizer of `build_tokenizer`."""
         self._tokenizer = tokenizer
-        self._answer = tokenizer.convert_tokens_to_ids(ANSWER)
-        self.user: int = tokenizer.convert_tokens_to_ids(USER)
+        self._answer: int = tokenizer.convert_tokens_to_ids(ANSWER)
         self._end: int = tokenizer.eos_token_id
+        self.user: int = tokenizer.convert_tokens_to_ids(USER)
+        """Id of the mark before the image."""
 
     def batches(self, lessons: Sequence[tuple[int, Lesson]]) -> list[Batch]:
-        """Return all lessons of a step, each with the index of its picture, in a few batches of like length."""
+        """Return all lessons of a step in at most `BUCKETS` batches of like length.
+
+        Args:
+            lessons: At least one; each with the index of its picture among those of the step.
+        """
         rows = [(picture, lesson, *self._encoded(lesson)) for picture, lesson in lessons]
         rows.sort(key=lambda row: len(row[2]) + len(row[3]))
         size = -(-len(rows) // BUCKETS)
@@ -80,13 +87,27 @@ class Encoder:
         )
 
 
+def see(vlm: Any, pixels: NDArray[np.uint8]) -> Any:
+    """Return what the vision tower makes of pictures, before the projector: (n, IMAGE_TOKENS, width).
+
+    Args:
+        vlm: The LLaVA under training.
+        pixels: (n, IMAGE_SIZE, IMAGE_SIZE, 3), RGB; brought to -1 … 1 as the VLM's processor does it.
+    """
+    import torch
+
+    normal = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 127.5 - 1
+    layer = vlm.config.vision_feature_layer
+    return vlm.model.vision_tower(normal, output_hidden_states=True).hidden_states[layer]
+
+
 def losses(vlm: Any, features: Any, batches: Sequence[Batch], user: int) -> list[tuple[Any, Any]]:
     """Return, for each batch, the loss of every token learned from and whether it was the likeliest.
 
     Args:
         vlm: The LLaVA under training.
         features: (pictures, IMAGE_TOKENS, width); the projected image features.
-        batches: Lessons about these pictures.
+        batches: Lessons about these pictures, each batch right-padded.
         user: Id of the mark before the image.
 
     Returns:
@@ -99,7 +120,7 @@ def losses(vlm: Any, features: Any, batches: Sequence[Batch], user: int) -> list
     decoder, embed = vlm.model.language_model, vlm.get_input_embeddings()
     first = embed(torch.full((len(features), 1), user))
     prefix = torch.cat([first, features.to(first.dtype)], 1)
-    layers = decoder(inputs_embeds=prefix, use_cache=True).past_key_values.layers
+    layers = decoder(inputs_embeds=prefix, use_cache=True).cache.layers
     found = []
     for batch in batches:
         cache = DynamicCache()
@@ -110,7 +131,7 @@ def losses(vlm: Any, features: Any, batches: Sequence[Batch], user: int) -> list
             inputs_embeds=embed(batch.tokens),
             attention_mask=torch.cat([torch.ones(rows, 1 + IMAGE_TOKENS, dtype=torch.bool), batch.mask], 1),
             position_ids=torch.arange(1 + IMAGE_TOKENS, 1 + IMAGE_TOKENS + length)[None],
-            past_key_values=cache,
+            cache=cache,
             use_cache=True,
         ).last_hidden_state
         learned = batch.targets != IGNORED

@@ -1,19 +1,16 @@
 """Where a training stands, on disk: weights and optimizer in safetensors, the rest in JSON.
 
-Written to a new folder that then takes the old one's place, so that a training killed at any
-moment goes on from its last checkpoint.
+Written to a new folder that then takes the old one's place. The old one goes last of all, so
+that a training killed at any moment goes on from its last checkpoint.
 """
 
 __all__ = ["Standing", "load_checkpoint", "save_checkpoint"]
 
 import json
-import os
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
-_NAME = "checkpoint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +34,8 @@ def save_checkpoint(folder: Path, standing: Standing, modules: Any, optimizer: A
     """
     from safetensors.torch import save_file
 
-    fresh, old = folder / f"{_NAME}.new", folder / f"{_NAME}.old"
-    for leftover in (fresh, old):
-        shutil.rmtree(leftover, ignore_errors=True)
+    current, fresh, old = _places(folder)
+    shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     save_file(
         {name: tensor.detach().clone() for name, tensor in modules.named_parameters()}, fresh / "weights.safetensors"
@@ -51,17 +47,28 @@ def save_checkpoint(folder: Path, standing: Standing, modules: Any, optimizer: A
     }
     save_file(moments, fresh / "optimizer.safetensors")
     (fresh / "standing.json").write_text(json.dumps(asdict(standing)), encoding="utf-8")
-    if (folder / _NAME).exists():
-        os.replace(folder / _NAME, old)
-    os.replace(fresh, folder / _NAME)
+    if current.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        current.replace(old)
+    fresh.replace(current)
     shutil.rmtree(old, ignore_errors=True)
 
 
 def load_checkpoint(folder: Path, modules: Any, optimizer: Any) -> Standing | None:
-    """Load the last checkpoint into modules and optimizer; None where there is none."""
+    """Load the last whole checkpoint into modules and optimizer.
+
+    Args:
+        folder: The work folder.
+        modules: The torch module that `save_checkpoint` was given, built anew.
+        optimizer: Its AdamW.
+
+    Returns:
+        How far the training was; None where there is no checkpoint.
+    """
     from safetensors.torch import load_file
 
-    found = next((place for place in (folder / _NAME, folder / f"{_NAME}.old") if place.exists()), None)
+    current, _, old = _places(folder)
+    found = next((place for place in (current, old) if place.exists()), None)
     if found is None:
         return None
     weights = load_file(found / "weights.safetensors")
@@ -74,3 +81,8 @@ def load_checkpoint(folder: Path, modules: Any, optimizer: Any) -> Standing | No
         state.setdefault(int(index), {})[name] = value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
     return Standing(**json.loads((found / "standing.json").read_text(encoding="utf-8")))
+
+
+def _places(folder: Path) -> tuple[Path, Path, Path]:
+    """Return where the last checkpoint lies, where the next is written, and where the last waits meanwhile."""
+    return folder / "checkpoint", folder / "checkpoint.new", folder / "checkpoint.old"

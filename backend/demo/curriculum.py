@@ -6,11 +6,15 @@ mostly atomic questions; last it learns all prompts of the three systems togethe
 
 __all__ = ["CURRICULUM", "SEED", "Stage"]
 
+import math
 from dataclasses import dataclass, field
 
 from backend.demo.lessons import Mix
 
 SEED = 20261129
+
+WARM_UP = 50
+"""Steps in which a stage's learning rate rises to its highest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,22 @@ class Stage:
     surgical_mix: Mix = field(default_factory=dict)
     """Lessons a laparoscopy-like picture: answer and verify."""
 
+    def rate(self, number: int) -> float:
+        """Return the learning rate of one of the stage's steps: a linear warm-up, then cosine.
+
+        Args:
+            number: The step's within the stage, from 0.
+        """
+        warm = min(1.0, (number + 1) / WARM_UP)
+        fallen = (1 - math.cos(math.pi * number / self.steps)) / 2
+        return self.learning_rate * (warm * (1 - (1 - self.last_rate) * fallen))
+
 
 CURRICULUM = (
     Stage("seeing", 700, endoscopy=24, surgical=16, learning_rate=1.5e-3, last_rate=0.1),
     Stage(
         "answering",
-        800,
+        500,
         endoscopy=6,
         surgical=4,
         learning_rate=1e-3,
@@ -47,9 +61,9 @@ CURRICULUM = (
     ),
     Stage(
         "all prompts",
-        2200,
-        endoscopy=6,
-        surgical=3,
+        1600,
+        endoscopy=5,
+        surgical=2,
         learning_rate=8e-4,
         last_rate=0.02,
         mix={

@@ -1,7 +1,8 @@
 """Atomic and complex questions about an endoscopy-like frame, with references read off its things.
 
 The atomic questions are Kvasir-VQA's own, by class; a complex question joins two or three of
-them into one sentence, in the manner of Kvasir-VQA-x1 (complexity 1 asks one in other words).
+them into one sentence, in the manner of Kvasir-VQA-x1. One of complexity 1 asks an atomic
+question in other words.
 The references follow from what can be seen in the frame and from nothing else.
 """
 
@@ -91,7 +92,6 @@ _ASKED = MappingProxyType(
 )
 """How a complex question asks for a class."""
 
-
 _SPEAK_OF_POLYPS = frozenset({"polyp_count", "polyp_removal_status", "abnormality_presence"})
 """Never asked together: each would give part of another's answer away."""
 
@@ -108,8 +108,8 @@ class ComplexQuestion:
 def facts_of(frame: Frame) -> Facts:
     """Return the references of a frame.
 
-    Locations list every cell of every thing asked for; "removed" means that a resection site is
-    seen and no polyp is, and without either the question is not relevant.
+    Locations list every cell of every thing asked for. The polyps have been removed where a
+    resection site is seen and no polyp; the question is not relevant where neither is seen.
     """
     polyps, findings = frame.of(POLYP), frame.of(*FINDINGS)
     instruments = frame.of(*INSTRUMENTS)
@@ -131,7 +131,8 @@ def facts_of(frame: Frame) -> Facts:
 def complex_questions(facts: Facts, rng: np.random.Generator, per_complexity: Sequence[int]) -> list[ComplexQuestion]:
     """Draw complex questions about one frame, no two with the same classes.
 
-    A location is asked for only where something lies there.
+    A location is asked for only where there is something to locate, and two classes that speak of
+    polyps are never asked for together.
 
     Args:
         facts: Of the frame.
@@ -155,7 +156,12 @@ def complex_answer(facts: Facts, question_classes: Sequence[str]) -> str:
 
 
 def statement(question_class: str, value: str) -> str:
-    """Say a value as a clause: "two polyps are visible"."""
+    """Say a value as a clause: "two polyps are visible".
+
+    Args:
+        question_class: One of `DEMO_CLASSES`.
+        value: As in `Facts`; a count of at most seven.
+    """
     return _STATEMENTS[question_class](value)
 
 

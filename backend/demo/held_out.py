@@ -5,17 +5,7 @@ otherwise; everything measured on the VLM in the box is measured on these files.
 questions are an EndoCA manifest and a COCO file of scene graphs, as researchers exchange them.
 """
 
-__all__ = [
-    "ENDOSCOPY",
-    "FRAMES",
-    "LAPAROSCOPY",
-    "MANIFEST",
-    "SCENE_GRAPHS",
-    "VERIFICATION",
-    "draw_test_split",
-    "manifest_lines",
-    "verification_lines",
-]
+__all__ = ["FRAMES", "PER_COMPLEXITY", "draw_test_split", "manifest_lines", "verification_lines"]
 
 import gzip
 import json
@@ -24,22 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from backend.demo.endoscopy import draw_endoscopy
 from backend.demo.endoscopy_questions import DEMO_CLASSES, Facts, complex_answer, complex_questions, facts_of
+from backend.demo.files import ENDOSCOPY, LAPAROSCOPY, MANIFEST, SCENE_GRAPHS, VERIFICATION
 from backend.demo.laparoscopy import draw_laparoscopy
 from backend.demo.laparoscopy.coco import as_coco
 from backend.demo.scenes import Split, seed_of
 from backend.domain.progress import Report
 from backend.endoca.vocabulary import BY_NAME, canonical_reference
 from backend.errors import AppError
-
-ENDOSCOPY, LAPAROSCOPY = "endoscopy", "laparoscopy"
-"""Folders of the frames, inside the demo's folder."""
-
-MANIFEST, VERIFICATION, SCENE_GRAPHS = "demo.jsonl.gz", "verification.jsonl.gz", "scene_graphs.json.gz"
-"""Files with the questions and references, inside the demo's folder."""
 
 FRAMES = {ENDOSCOPY: 480, LAPAROSCOPY: 120}
 """Frames of the test split."""
@@ -56,6 +42,10 @@ _QUALITY = 90
 
 def draw_test_split(folder: Path, report: Report) -> None:
     """Draw the test split into the demo's folder.
+
+    Args:
+        folder: The demo's folder.
+        report: Told of frames drawn.
 
     Raises:
         AppError: Frames lie there already: answers to them would no longer fit.
@@ -135,7 +125,7 @@ def verification_lines(facts: Mapping[str, Facts]) -> Iterator[dict[str, Any]]:
     A wrong answer is another frame's reference of the same question class.
 
     Args:
-        facts: Of all frames, by name.
+        facts: Of all frames, by name; of each question class at least two frames differ.
     """
     others = list(facts.values())
     for number, (name, own) in enumerate(facts.items()):
@@ -160,5 +150,5 @@ def _write_lines(path: Path, lines: Iterable[Any]) -> None:
             file.write((json.dumps(line) + "\n").encode())
 
 
-def _save(pixels: Any, path: Path) -> None:
+def _save(pixels: NDArray[np.uint8], path: Path) -> None:
     Image.fromarray(pixels).save(path, "WEBP", quality=_QUALITY, method=6)

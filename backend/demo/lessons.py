@@ -8,7 +8,7 @@ makes them: plausible values of other frames.
 __all__ = ["Lesson", "Mix", "endoscopy_lessons", "surgical_lessons", "verification_lesson"]
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,11 @@ from backend.surgcheck.prompts import answer_prompt as surgical_prompt
 from backend.verimap.prompts import generate_prompt, loop_prompt, verify_prompt
 
 Mix = Mapping[str, float]
-"""How many lessons of each task a frame gives, on average."""
+"""How many lessons of each task a frame gives, on average.
+
+Tasks: atomic, generate, verify; about a complex question complex, verify_complex, revise,
+self_revise, select, self_select and loop. Of a laparoscopy-like picture: answer and verify.
+"""
 
 WRONG_PREMISE = 0.15
 """Share of wrong atomic answers among premises."""
@@ -50,7 +54,7 @@ class Lesson:
     """One prompt with the reply it should get."""
 
     task: str
-    """atomic, complex, generate, verify, revise, select, loop, self_revise, self_select; surgical."""
+    """A task of the mix; of a laparoscopy-like picture ``surgical`` or ``surgical_verify``."""
     kind: str
     """Question class, or complexity, or surgical task: what the learning curves are kept by."""
     prompt: str
@@ -62,27 +66,28 @@ def endoscopy_lessons(facts: Facts, others: Sequence[Facts], mix: Mix, rng: np.r
 
     Args:
         facts: The frame's references.
-        others: References of other frames, where wrong answers come from.
+        others: References of other frames, where wrong answers come from; of each class at least one
+            differs from the frame's.
         mix: Lessons a task, on average.
         rng: Chooses.
     """
     wanted = {task: int(share + rng.random()) for task, share in mix.items()}
-    classes = list(rng.permutation(DEMO_CLASSES))
+    classes = [str(name) for name in rng.permutation(DEMO_CLASSES)]
     lessons = []
     for number in range(wanted.get("atomic", 0)):
         name = classes[number % len(classes)]
         lessons.append(Lesson("atomic", name, answer_prompt(BY_NAME[name].question), facts[name]))
     for _ in range(wanted.get("generate", 0)):
-        name = rng.choice(DEMO_CLASSES)
+        name = str(rng.choice(DEMO_CLASSES))
         lessons.append(Lesson("generate", name, generate_prompt(BY_NAME[name].question), facts[name]))
     for _ in range(wanted.get("verify", 0)):
         name = _verified_class(rng)
         lessons.append(verification_lesson(name, facts, others, rng))
-    for task, share in wanted.items():
-        make = _OF_A_COMPLEX_QUESTION.get(task)
-        for _ in range(share if make else 0):
+    for task in (task for task in wanted if task in _OF_A_COMPLEX_QUESTION):
+        for _ in range(wanted[task]):
             asked = _one_complex(facts, rng)
-            lessons.append(Lesson(task, str(len(asked.question_classes)), *make(asked, facts, others, rng)))
+            prompt, reply = _OF_A_COMPLEX_QUESTION[task](asked, facts, others, rng)
+            lessons.append(Lesson(task, str(len(asked.question_classes)), prompt, reply))
     return lessons
 
 
@@ -132,7 +137,10 @@ def surgical_lessons(
 
 
 def _verified_class(rng: np.random.Generator) -> str:
-    """Half of the verified answers are to yes/no questions, which are the hardest to judge."""
+    """Choose a class whose answer is verified: more than half the time (0.4 + 0.6 × 3/10) one of yes and no.
+
+    Their answers are the hardest to judge.
+    """
     yes_no = ("text_presence", "box_artifact_presence", "polyp_removal_status")
     return str(rng.choice(yes_no if rng.random() < 0.4 else DEMO_CLASSES))
 
@@ -206,7 +214,9 @@ def _loop(asked: ComplexQuestion, facts: Facts, others: Sequence[Facts], rng: np
     return prompt, f"ANSWER: {facts[name]}"
 
 
-_OF_A_COMPLEX_QUESTION = {
+_OF_A_COMPLEX_QUESTION: Mapping[
+    str, Callable[[ComplexQuestion, Facts, Sequence[Facts], np.random.Generator], tuple[str, str]]
+] = {
     "complex": _complex,
     "verify_complex": _verify_complex,
     "revise": _revise,
@@ -215,6 +225,7 @@ _OF_A_COMPLEX_QUESTION = {
     "self_select": _self_select,
     "loop": _loop,
 }
+"""What makes prompt and reply of each task that is about a complex question."""
 
 
 def _premises(classes: Sequence[str], values: Facts) -> list[tuple[str, str]]:
@@ -246,10 +257,10 @@ def _with_errors(
 
 
 def _wrong(name: str, facts: Facts, others: Sequence[Facts], rng: np.random.Generator) -> str:
-    """Return a value another frame has; of a count, half the time the next one up or down."""
+    """Return a wrong value: another frame's, or of a count, half the time, the next one up or down (of 0: 1)."""
     if name.endswith("_count") and rng.random() < 0.5:
         return str(abs(int(facts[name]) + int(rng.choice((-1, 1)))))
     while True:
-        value = others[rng.integers(len(others))][name]
+        value = others[int(rng.integers(len(others)))][name]
         if value != facts[name]:
             return value

@@ -4,52 +4,46 @@ What a step draws depends on the seed and the step's number alone, so a training
 stopped and resumed takes the steps it would have taken.
 """
 
-__all__ = ["CurvePoint", "OnPoint", "Training", "prompts_hash"]
+__all__ = ["CurvePoint", "OnPoint", "Training", "as_json", "prompts_hash"]
 
 import hashlib
 import json
-import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from backend.demo.architecture import WIDTH, build_processor, build_tokenizer, build_vlm
-from backend.demo.batches import IGNORED, Batch, Encoder, losses
+from backend.demo.architecture import build_processor, build_tokenizer, build_vlm
+from backend.demo.batches import IGNORED, Encoder, losses, see
 from backend.demo.checkpoint import Standing, load_checkpoint, save_checkpoint
 from backend.demo.curriculum import CURRICULUM, SEED, Stage
 from backend.demo.lessons import Lesson, endoscopy_lessons, surgical_lessons
 from backend.demo.scenes import Split
 from backend.demo.training_frames import KINDS, Pictures, draw_pictures
+from backend.demo.validation import Accuracy, accuracy, validation_lessons
 from backend.domain.progress import Report
 from backend.endoca import prompts as endoca
 from backend.surgcheck import prompts as surgcheck
 from backend.verimap import prompts as verimap
 
 ENDOSCOPY_FRAMES, LAPAROSCOPY_FRAMES = 16_000, 5_000
+"""Frames learned from."""
+
 VALIDATION_FRAMES = 100
+"""Of each kind, for the learning curves."""
+
 EVERY = 250
 """Steps between two points of the learning curves."""
 
 CHECKPOINT_SECONDS = 120.0
-WARM_UP = 50
+"""Between two checkpoints within a stage."""
+
 SEEING_WEIGHT = 0.3
 """Of the patch loss beside the answers' loss."""
-
-VALIDATION_MIX = {
-    "atomic": 10,
-    "complex": 3,
-    "verify": 5,
-    "verify_complex": 1,
-    "revise": 1,
-    "select": 1,
-    "loop": 1,
-}
-VALIDATION_SURGICAL_MIX = {"answer": 6, "verify": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +56,17 @@ class CurvePoint:
     seconds: float
     """Spent on training so far."""
     training_loss: float
-    """Mean over the steps since the last point."""
-    accuracy: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
-    """Task → question class, complexity or surgical task → (replies right to the last token, n)."""
+    """Mean over the steps since the last point, or since the training was taken up again."""
+    accuracy: Accuracy = field(default_factory=dict)
+    """Empty where only the vision tower was taught."""
 
 
 OnPoint = Callable[[CurvePoint], None]
+
+
+def as_json(point: CurvePoint) -> str:
+    """Return a point as a line of the curve's file."""
+    return json.dumps(asdict(point))
 
 
 def prompts_hash() -> str:
@@ -84,7 +83,7 @@ class Training:
 
         Args:
             folder: The work folder.
-            workers: Processes that draw frames; threads that train.
+            workers: Processes that draw frames.
             report: Told of frames drawn and of steps.
             curriculum: What is taught.
         """
@@ -101,7 +100,8 @@ class Training:
         self.tokenizer = build_tokenizer(self._texts())
         self.vlm = build_vlm(self.tokenizer, SEED)
         self._encoder = Encoder(self.tokenizer)
-        self._modules = torch.nn.ModuleDict({"vlm": self.vlm, "seeing": torch.nn.Linear(WIDTH, len(KINDS))})
+        seeing = torch.nn.Linear(self.vlm.config.vision_config.hidden_size, len(KINDS))
+        self._modules = torch.nn.ModuleDict({"vlm": self.vlm, "seeing": seeing})
         self._optimizer = torch.optim.AdamW(self._modules.parameters(), betas=(0.9, 0.98), weight_decay=0.05)
         self.standing = load_checkpoint(folder, self._modules, self._optimizer) or Standing(0, 0.0)
 
@@ -120,7 +120,8 @@ class Training:
 
         Args:
             minutes: At most so long.
-            on_point: Told of each point of the learning curves.
+            on_point: Told of each point of the learning curves; of one a second time where the training
+                was killed between the point and the next checkpoint.
         """
         began = saved = time.monotonic()
         before = self.standing.seconds
@@ -162,19 +163,18 @@ class Training:
     def _step(self, stage: Stage, number: int, rng: np.random.Generator) -> float:
         import torch
 
-        rate = stage.learning_rate * _rate_share(stage, number)
         for group in self._optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = stage.rate(number)
         chosen = rng.integers(len(self._endoscopy.facts), size=stage.endoscopy)
         surgical = rng.integers(len(self._surgical.facts), size=stage.surgical)
-        lessons = list(self._lessons(stage, chosen, surgical, rng)) if stage.mix else []
+        lessons = list(self._lessons(stage, chosen.tolist(), surgical.tolist(), rng)) if stage.mix else []
         pixels = np.concatenate([self._endoscopy.pixels[chosen], self._surgical.pixels[surgical]])
         coverage = np.concatenate([self._endoscopy.coverage[chosen], self._surgical.coverage[surgical]])
         with torch.autocast("cpu", torch.bfloat16):
-            seen = self._see(pixels)
+            seen = see(self.vlm, pixels)
             patches = self._modules["seeing"](seen).float().transpose(1, 2)
             shares = torch.from_numpy(coverage).flatten(2).float() / 255
-            loss = 10 * torch.nn.functional.binary_cross_entropy_with_logits(patches, shares)
+            loss: Any = 10 * torch.nn.functional.binary_cross_entropy_with_logits(patches, shares)
             if lessons:
                 batches = self._encoder.batches(lessons)
                 features = self.vlm.model.multi_modal_projector(seen)
@@ -185,15 +185,7 @@ class Training:
         torch.nn.utils.clip_grad_norm_(self._modules.parameters(), 1.0)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
-        return float(loss)
-
-    def _see(self, pixels: Any) -> Any:
-        """Return the vision tower's patches of pictures as the VLM takes them: (n, patches, width)."""
-        import torch
-
-        normal = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 127.5 - 1
-        layer = self.vlm.config.vision_feature_layer
-        return self.vlm.model.vision_tower(normal, output_hidden_states=True).hidden_states[layer]
+        return float(loss.item())
 
     def _lessons(
         self, stage: Stage, chosen: Sequence[int], surgical: Sequence[int], rng: np.random.Generator
@@ -207,50 +199,11 @@ class Training:
                 yield place, lesson
 
     def _point(self, stage: Stage, training_loss: float) -> CurvePoint:
-        import torch
-
-        counts: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
-        self.vlm.eval()
-        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-            for pixels, lessons in self._validation_lessons() if stage.mix else ():
-                features = self.vlm.model.multi_modal_projector(self._see(pixels))
-                batches: list[Batch] = self._encoder.batches(lessons)
-                for batch, (_, hit) in zip(
-                    batches, losses(self.vlm, features, batches, self._encoder.user), strict=True
-                ):
-                    for lesson, right in zip(batch.lessons, hit.all(1).tolist(), strict=True):
-                        count = counts[lesson.task][lesson.kind]
-                        count[0] += right
-                        count[1] += 1
-        self.vlm.train()
-        accuracy = {
-            task: {kind: (right, total) for kind, (right, total) in sorted(kinds.items())}
-            for task, kinds in sorted(counts.items())
-        }
-        return CurvePoint(stage.name, self.standing.step, round(self.standing.seconds, 1), training_loss, accuracy)
-
-    def _validation_lessons(self) -> Iterator[tuple[Any, list[tuple[int, Lesson]]]]:
-        rng = np.random.default_rng(SEED)
-        facts = self._validation.facts
-        for start in range(0, len(facts), 8):
-            yield (
-                self._validation.pixels[start : start + 8],
-                [
-                    (place, lesson)
-                    for place, own in enumerate(facts[start : start + 8])
-                    for lesson in endoscopy_lessons(own, facts, VALIDATION_MIX, rng)
-                ],
-            )
-        asked = self._surgical_validation.facts
-        for start in range(0, len(asked), 16):
-            yield (
-                self._surgical_validation.pixels[start : start + 16],
-                [
-                    (place, lesson)
-                    for place, own in enumerate(asked[start : start + 16])
-                    for lesson in surgical_lessons(own, self._surgical_answers, VALIDATION_SURGICAL_MIX, rng)
-                ],
-            )
+        found: Accuracy = {}
+        if stage.mix:
+            about = validation_lessons(self._validation, self._surgical_validation, self._surgical_answers)
+            found = accuracy(self.vlm, self._encoder, about)
+        return CurvePoint(stage.name, self.standing.step, round(self.standing.seconds, 1), training_loss, found)
 
     def _texts(self) -> Iterator[str]:
         """Yield prompts and replies for the tokenizer to learn on."""
@@ -263,21 +216,9 @@ class Training:
             yield lesson.reply
 
 
-def _rate_share(stage: Stage, number: int) -> float:
-    """Return the learning rate of a step as a share of the stage's highest: warm-up, then cosine."""
-    warm = min(1.0, (number + 1) / WARM_UP)
-    fallen = (1 - math.cos(math.pi * number / stage.steps)) / 2
-    return warm * (1 - (1 - stage.last_rate) * fallen)
-
-
 def _answers_by_task(pictures: Pictures) -> dict[str, list[str]]:
     answers: dict[str, set[str]] = defaultdict(set)
     for asked in pictures.facts:
         for task, _, _, reference in asked:
             answers[task].add(reference)
     return {task: sorted(found) for task, found in answers.items()}
-
-
-def as_json(point: CurvePoint) -> str:
-    """Return a point as a line of the curve's file."""
-    return json.dumps(asdict(point))

@@ -5,7 +5,18 @@ thing covers (what the tower is first taught) and with its references. Frames ar
 blocks by several processes; a block that exists is not drawn again.
 """
 
-__all__ = ["KINDS", "Pictures", "draw_pictures", "surgical_pictures"]
+__all__ = [
+    "BLOCK",
+    "GRID",
+    "KINDS",
+    "Picture",
+    "Pictures",
+    "as_seen",
+    "coverage_of",
+    "draw_pictures",
+    "endoscopy_picture",
+    "surgical_pictures",
+]
 
 import json
 import os
@@ -42,6 +53,7 @@ INDICATED = "indicated"
 """What a drawn cue points at."""
 
 GRID = IMAGE_SIZE // PATCH
+"""Patches a side."""
 
 KINDS = (
     *scope.FINDINGS,
@@ -58,6 +70,10 @@ KINDS = (
 """What the vision tower is first taught to see."""
 
 Masks = Mapping[str, NDArray[np.bool_]]
+"""Visible pixels of all things of a kind, by kind."""
+
+Picture = tuple[NDArray[np.uint8], NDArray[np.uint8], Any]
+"""One picture's pixels, coverage and facts, as in `Pictures`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +98,7 @@ def draw_pictures(folder: Path, kind: str, split: Split, count: int, workers: in
         split: Never `Split.TEST` for training.
         count: Frames, rounded up to whole blocks of 100. A laparoscopy-like frame gives up to three pictures.
         workers: Processes that draw.
-        report: Told of frames drawn.
+        report: Told of frames drawn. Where it raises, blocks being drawn are finished and kept.
     """
     folder.mkdir(parents=True, exist_ok=True)
     blocks = range(-(-count // BLOCK))
@@ -92,16 +108,16 @@ def draw_pictures(folder: Path, kind: str, split: Split, count: int, workers: in
     if missing:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             drawn = [pool.submit(_draw_block, paths[block], kind, split, block) for block in missing]
-            for number, block_drawn in enumerate(drawn):
-                report(stage, (len(blocks) - len(missing) + number) * BLOCK, count)
-                block_drawn.result()
+            try:
+                for number, block_drawn in enumerate(drawn):
+                    report(stage, (len(blocks) - len(missing) + number) * BLOCK, count)
+                    block_drawn.result()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
     report(stage, count, count)
-    loaded = [np.load(path) for path in paths]
-    return Pictures(
-        np.concatenate([block["pixels"] for block in loaded]),
-        np.concatenate([block["coverage"] for block in loaded]),
-        [fact for block in loaded for fact in json.loads(str(block["facts"]))],
-    )
+    pixels, coverage, facts = zip(*map(_load_block, paths), strict=True)
+    return Pictures(np.concatenate(pixels), np.concatenate(coverage), [fact for block in facts for fact in block])
 
 
 def _draw_block(path: Path, kind: str, split: Split, block: int) -> None:
@@ -109,7 +125,7 @@ def _draw_block(path: Path, kind: str, split: Split, block: int) -> None:
     pictures = [
         picture
         for number in range(block * BLOCK, (block + 1) * BLOCK)
-        for picture in (_endoscopy(split, number) if kind == "endoscopy" else surgical_pictures(split, number))
+        for picture in ([endoscopy_picture(split, number)] if kind == "endoscopy" else surgical_pictures(split, number))
     ]
     temporary = path.with_name(f"{path.stem}.{os.getpid()}.partial.npz")
     np.savez(
@@ -121,21 +137,28 @@ def _draw_block(path: Path, kind: str, split: Split, block: int) -> None:
     temporary.replace(path)
 
 
-Picture = tuple[NDArray[np.uint8], NDArray[np.uint8], Any]
+def _load_block(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[Any]]:
+    with np.load(path) as block:
+        return block["pixels"], block["coverage"], json.loads(str(block["facts"]))
 
 
-def _endoscopy(split: Split, number: int) -> Iterator[Picture]:
+def endoscopy_picture(split: Split, number: int) -> Picture:
+    """Return an endoscopy-like frame with its references."""
     frame = scope.draw_endoscopy(split, number)
-    yield _as_seen(frame.pixels), _coverage(_masks_of(frame)), facts_of(frame)
+    return as_seen(frame.pixels), coverage_of(_masks_of(frame)), facts_of(frame)
 
 
 def surgical_pictures(split: Split, number: int) -> Iterator[Picture]:
-    """Yield a laparoscopy-like frame with its cue-less questions, then copies with a cue drawn in."""
+    """Yield a laparoscopy-like frame with its cue-less questions, then copies with a cue drawn in.
+
+    A copy shows one cue and has the questions that point with it; at most `DRAWN_CUES` of the
+    frame's drawn cues are chosen, each with the chance its number of questions gives it.
+    """
     drawn = draw_laparoscopy(split, number)
     scene = scene_of(drawn, f"{number + 1}_1.jpg")
     pairs = all_pairs(scene).pairs
     masks = _surgical_masks(drawn)
-    yield _as_seen(drawn.frame.pixels), _coverage(masks), [_row(pair) for pair in pairs if pair.drawing is None]
+    yield as_seen(drawn.frame.pixels), coverage_of(masks), [_row(pair) for pair in pairs if pair.drawing is None]
     pointed: dict[tuple[int | None, str], list[Pair]] = {}
     for pair in pairs:
         if pair.drawing is not None:
@@ -149,7 +172,7 @@ def surgical_pictures(split: Split, number: int) -> Iterator[Picture]:
         asked = pointed[keys[index]]
         indicated = drawn.annotations[asked[0].annotation_id - 1].thing.mask  # type: ignore[operator]
         pixels = draw_cue(drawn.frame.pixels, asked[0].drawing)  # type: ignore[arg-type]
-        yield _as_seen(pixels), _coverage({**masks, INDICATED: indicated}), [_row(pair) for pair in asked]
+        yield as_seen(pixels), coverage_of({**masks, INDICATED: indicated}), [_row(pair) for pair in asked]
 
 
 def _row(pair: Pair) -> list[str]:
@@ -173,12 +196,13 @@ def _surgical_masks(drawn: SurgicalFrame) -> Masks:
     return masks
 
 
-def _as_seen(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return pixels squeezed as the VLM's own processor does it."""
+def as_seen(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return pixels squeezed to the VLM's size, bicubic as its own processor does it."""
     return np.asarray(Image.fromarray(pixels).resize((IMAGE_SIZE, IMAGE_SIZE), Image.Resampling.BICUBIC))
 
 
-def _coverage(masks: Masks) -> NDArray[np.uint8]:
+def coverage_of(masks: Masks) -> NDArray[np.uint8]:
+    """Return the share of each patch that each kind covers: (kinds, GRID, GRID), 255 being all of it."""
     coverage = np.zeros((len(KINDS), GRID, GRID), np.uint8)
     for kind, mask in masks.items():
         shares = cv2.resize(mask.astype(np.float32), (GRID, GRID), interpolation=cv2.INTER_AREA)

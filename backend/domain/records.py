@@ -46,6 +46,11 @@ class Stage(StrEnum):
     """Which step of a protocol a run's answers belong to."""
 
     DIRECT = "direct"
+    """Questions, each answered by itself."""
+    REVISE = "revise"
+    """EndoCA: complex answers revised with the VLM's own atomic answers (ASR-Revise)."""
+    VERIFY = "verify"
+    """VeriMap: verdicts on answers."""
 
 
 class VlmGroup(StrEnum):

@@ -15,7 +15,7 @@ from backend.store.store import Store
 if TYPE_CHECKING:
     import duckdb
 
-_OF_RUN = ("answers", "scores", "outcomes", "runs")
+_OF_RUN = ("answers", "scores", "outcomes", "calls", "run_facts", "runs")
 """Tables whose rows belong to a run, by ``run_id``."""
 
 

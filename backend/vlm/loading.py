@@ -168,8 +168,10 @@ def _hub(spec: LocalSpec) -> dict[str, Any]:
 
 
 def _processor(spec: LocalSpec) -> Any:
-    from transformers import AutoProcessor
+    from transformers import AutoConfig, AutoProcessor
 
+    # Read first: its error says plainly where a VLM brings code of its own.
+    AutoConfig.from_pretrained(spec.source, **_hub(spec))
     auto: Any = AutoProcessor
     return auto.from_pretrained(spec.source, **_hub(spec))
 

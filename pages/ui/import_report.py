@@ -21,6 +21,8 @@ KINDS = {
     "kvasir": "Suite from Kvasir-VQA-x1",
     "images": "Images",
     "blind": "Blind baseline",
+    "run": "Run folder",
+    "demo": "Built-in data set",
     "rescore": "Scoring anew",
     "removal": "Removal",
 }

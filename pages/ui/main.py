@@ -24,6 +24,7 @@ PAGES = (
     ("", "Overview", "overview.py"),
     ("EndoCA", "Paired answers", "endoca.py"),
     ("Cases and data", "Case", "case.py"),
+    ("Cases and data", "Runs", "runs.py"),
     ("Cases and data", "Data", "data.py"),
 )
 

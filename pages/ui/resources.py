@@ -12,6 +12,8 @@ from typing import TypeVar
 import streamlit as st
 
 from backend.errors import AppError
+from backend.services.demo.built_in import demo_task, wants_demo
+from backend.services.jobs import JOBS
 from backend.services.opening import open_store
 from backend.settings import store_path
 from backend.store.store import Store
@@ -44,8 +46,14 @@ def the_store() -> Store:
 
 @st.cache_resource(show_spinner="Opening the store")
 def opened_store() -> Store:
-    """Return the open store as it was opened; `the_store` also looks whether it is still there."""
-    return open_store(store_path())
+    """Return the open store as it was opened; `the_store` also looks whether it is still there.
+
+    An empty one is filled with the built-in data set, by a job that pages show.
+    """
+    store = open_store(store_path())
+    if wants_demo(store):
+        JOBS.start(store, demo_task(store))
+    return store
 
 
 def kept(question: Callable[..., Table], *asked: object, **named: object) -> Table:

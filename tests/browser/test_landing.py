@@ -28,7 +28,7 @@ def paired(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def hold_charts(page: Any) -> Callable[[], None]:
     """Keep the code that draws charts from the page until the returned function is called."""
     held: list[Any] = []
-    page.route("**/PlotlyChart*.js", held.append)
+    page.route("**/PlotlyChart*.js", lambda route: held.append(route))
 
     def release() -> None:
         wait_until(page, lambda: bool(held), "the page asks for the code of its charts")

@@ -16,16 +16,16 @@ from PIL import Image
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, said_nothing
 from backend.errors import AppError
-from backend.vlm import transformers_local
 from backend.vlm.batching import Batching, batching_of
-from backend.vlm.greedy import Generated
-from backend.vlm.loading import LocalSpec, device_facts
+from backend.vlm.greedy import Generated, decode_greedily
+from backend.vlm.loading import LocalSpec, device_facts, load
 from backend.vlm.transformers_local import TransformersLocal, load_vlm
 from tests.vlm.tiny_models import FAMILIES, GEMMA_WINDOW, hf, tiny_lora
 
 Vlms = Callable[[str], TransformersLocal]
 
 DECODING = Decoding(max_new_tokens=12)
+DECODE = "backend.vlm.transformers_local.decode_greedily"
 QUESTIONS = ("Why?", "How many polyps?", "Where is it, and what colour has it?", "Is there text?")
 
 
@@ -165,7 +165,7 @@ def pixels_of(given: tuple[Any, ...], named: dict[str, Any]) -> int:
 
 def test_a_family_that_was_never_tried_is_asked_one_by_one(vlms: Vlms, asks: list[Ask]) -> None:
     assert batching_of("a family of next year") is Batching.ONE_BY_ONE
-    vlm = TransformersLocal(vlms("llava").spec, transformers_local.load(vlms("llava").spec))
+    vlm = TransformersLocal(vlms("llava").spec, load(vlms("llava").spec))
     vlm.batching = Batching.ONE_BY_ONE
     assert list(map(told, vlm.answer_all(asks[:4], DECODING))) == list(
         map(told, vlms("llava").answer_all(asks[:4], DECODING))
@@ -191,7 +191,7 @@ def test_prompts_longer_than_a_sliding_window_are_batched_rightly(vlms: Vlms, fr
 
 
 def test_a_default_system_prompt_that_stays_is_told(folders: Callable[[str], Path]) -> None:
-    loaded = transformers_local.load(LocalSpec(str(folders("qwen2_5_vl")), "stubborn"))
+    loaded = load(LocalSpec(str(folders("qwen2_5_vl")), "stubborn"))
     turns = loaded.processor.chat_template
     loaded.processor.chat_template = turns.replace(
         "{% if messages[0]['role'] != 'system' %}",
@@ -202,7 +202,7 @@ def test_a_default_system_prompt_that_stays_is_told(folders: Callable[[str], Pat
 
 
 def test_a_vlm_without_chat_template_is_refused(folders: Callable[[str], Path]) -> None:
-    loaded = transformers_local.load(LocalSpec(str(folders("llava")), "mute"))
+    loaded = load(LocalSpec(str(folders("llava")), "mute"))
     loaded.processor.chat_template = None
     with pytest.raises(AppError, match="no chat template"):
         TransformersLocal(LocalSpec("", "mute"), loaded)
@@ -227,11 +227,9 @@ class TestOneAnswer:
             assert 1 <= reply.n_tokens <= 12
             if reply.was_cut:
                 assert reply.n_tokens == 12
-            else:
-                again = vlm.answer(
-                    ask.image, ask.prompt, Decoding(max_new_tokens=reply.n_tokens - 1 or 1), said_nothing
-                )
-                assert again.was_cut is (reply.n_tokens > 1)
+            elif reply.n_tokens > 1:
+                shorter = Decoding(max_new_tokens=reply.n_tokens - 1)
+                assert vlm.answer(ask.image, ask.prompt, shorter, said_nothing).was_cut
 
     def test_a_control_word_in_a_prompt_is_refused(self, vlms: Vlms, frames: list[Path]) -> None:
         reply = vlms("llava").answer(frames[0], "Is <image> a polyp?", DECODING, said_nothing)
@@ -353,14 +351,13 @@ class TestFaults:
         square = [Ask(asks[0].image, f"{ask.prompt}{n}") for n, ask in enumerate(asks)]
         vlm = vlms("llava")
         expected = list(map(told, vlm.answer_all(square, DECODING)))
-        inside = transformers_local.decode_greedily
 
         def small(model: Any, batch: Any, **options: Any) -> list[Generated]:
             if len(batch.ids) > fits:
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
-            return inside(model, batch, **options)
+            return decode_greedily(model, batch, **options)
 
-        monkeypatch.setattr(transformers_local, "decode_greedily", small)
+        monkeypatch.setattr(DECODE, small)
         replies = vlm.answer_all(square, DECODING)
         assert sum(not reply.error for reply in replies) == answered
         if answered:
@@ -373,15 +370,14 @@ class TestFaults:
     ) -> None:
         vlm = vlms("llava")
         expected = list(map(told, vlm.answer_all(asks, DECODING)))
-        inside = transformers_local.decode_greedily
         poison = vlm._tokenizer.encode("@")[-1]
 
         def picky(model: Any, batch: Any, **options: Any) -> list[Generated]:
             if (batch.ids == poison).any():
                 raise ValueError("no at signs\nplease")
-            return inside(model, batch, **options)
+            return decode_greedily(model, batch, **options)
 
-        monkeypatch.setattr(transformers_local, "decode_greedily", picky)
+        monkeypatch.setattr(DECODE, picky)
         replies = vlm.answer_all([*asks, Ask(asks[0].image, "Who@where?")], DECODING)
         assert replies[-1].error == "llava could not take this: no at signs"
         assert list(map(told, replies[:-1])) == expected
@@ -390,7 +386,7 @@ class TestFaults:
         def dead(*_: Any, **__: Any) -> list[Generated]:
             raise RuntimeError("CUDA error: device-side assert triggered")
 
-        monkeypatch.setattr(transformers_local, "decode_greedily", dead)
+        monkeypatch.setattr(DECODE, dead)
         for call in (
             lambda: vlms("llava").answer_all(asks, DECODING),
             lambda: vlms("llava").answer(asks[0].image, "Why?", DECODING, said_nothing),

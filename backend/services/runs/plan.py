@@ -4,7 +4,18 @@ Items stand in one fixed order with the questions of an image together, so that 
 of a plan are the same whatever its limit. A system says in `ASKINGS` how it asks.
 """
 
-__all__ = ["ASKINGS", "Asked", "Asking", "Item", "Plan", "VlmIdentity", "read_plan", "text_sha256"]
+__all__ = [
+    "ASKINGS",
+    "Asked",
+    "Asking",
+    "Item",
+    "Plan",
+    "VlmIdentity",
+    "item_id",
+    "read_plan",
+    "templates_sha256",
+    "text_sha256",
+]
 
 import hashlib
 import json
@@ -43,7 +54,7 @@ class Asking(NamedTuple):
     @property
     def prompts_sha256(self) -> str:
         """Hash of all wordings, in lower-case hex: the version says which, the hash says that none was changed."""
-        return text_sha256(json.dumps(dict(self.templates), sort_keys=True, ensure_ascii=False))
+        return templates_sha256(self.templates)
 
 
 ASKINGS: Mapping[System, Asking] = MappingProxyType(
@@ -187,7 +198,7 @@ def read_plan(
         image, sha256 = files.get(image_id, (None, None))
         items.append(
             Item(
-                item_id=_item_id(key, vlm, probe_id, prompt, image_id, sha256),
+                item_id=item_id(key, vlm, probe_id, prompt, image_id, sha256),
                 probe_id=probe_id,
                 unit_id=unit_id,
                 prompt=prompt,
@@ -200,6 +211,11 @@ def read_plan(
     if not items:
         raise AppError(f"Suite {suite} has no unit to ask about.", "Import its manifest: python -m backend import")
     return Plan(key, vlm, decoding, asking.prompts_sha256, tuple(items))
+
+
+def templates_sha256(templates: Mapping[str, str]) -> str:
+    """Return the SHA-256 of all wordings of one version, in lower-case hex."""
+    return text_sha256(json.dumps(dict(templates), sort_keys=True, ensure_ascii=False))
 
 
 def text_sha256(text: str) -> str:
@@ -242,6 +258,7 @@ def _image_files(store: Store, suite: str) -> dict[str, tuple[Path, str]]:
     }
 
 
-def _item_id(key: RunKey, vlm: VlmIdentity, probe_id: str, prompt: str, image_id: str, sha256: str | None) -> str:
+def item_id(key: RunKey, vlm: VlmIdentity, probe_id: str, prompt: str, image_id: str, sha256: str | None) -> str:
+    """Return the id of an item; see `Item.item_id`."""
     image = (sha256 or f"not at hand: {image_id}") if image_id else "no image"
     return text_sha256("\x1f".join((vlm.digest, key.decoding, key.prompt_version, image, prompt, probe_id, key.stage)))

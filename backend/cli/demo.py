@@ -1,0 +1,190 @@
+"""``demo``: the built-in data set and the VLM in the box."""
+
+__all__ = ["group"]
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
+from backend.cli.output import Table, print_json, print_report, print_table, print_text, say
+from backend.cli.progress import progress
+from backend.errors import AppError
+from backend.settings import DATA
+
+if TYPE_CHECKING:
+    from backend.demo.training import CurvePoint
+
+WORK = DATA / "demo" / "training"
+
+group = command_group(
+    "demo", "The built-in data set: synthetic frames, and the VLM in the box that answers about them."
+)
+
+
+@group.callback(invoke_without_command=True)
+def demo(ctx: typer.Context, store: StoreOption = None, as_json: JsonOption = False) -> None:
+    """Put the built-in data set into the store, or bring it up to date."""
+    options = options_of(ctx, store, as_json)
+    ctx.obj = options
+    if ctx.invoked_subcommand:
+        return
+    from backend.services.demo.built_in import put_demo
+
+    with options.make_store() as opened, progress() as report:
+        done = put_demo(opened, report)
+    print_report(done, as_json=options.as_json)
+
+
+@group.command("train", epilog=examples("demo train", "demo train --resume --minutes 75"))
+def train(
+    ctx: typer.Context,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
+    minutes: Annotated[float, typer.Option(min=0, metavar="N", help="Stop after so long; --resume goes on.")] = 75,
+    work: Annotated[Path, typer.Option(metavar="DIR", help="Where frames and checkpoints are kept.")] = WORK,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the trained VLM goes.")] = DATA / "demo" / "vlm",
+    threads: Annotated[int, typer.Option(min=1, metavar="N", help="Processor cores to use.")] = 2,
+    as_json: JsonOption = False,
+) -> None:
+    """Train the VLM in the box from scratch, on frames drawn as they are needed.
+
+    Seeded; a training that was stopped and resumed takes the steps it would have taken. Answers
+    that ship with the project are those of the shipped weights: after a new training, make them
+    anew with demo answer.
+    """
+    import torch
+
+    from backend.demo.training import Training
+    from backend.demo.training_record import CURVES, write_record
+
+    options = options_of(ctx, None, as_json)
+    if not resume and (work / "checkpoint").exists():
+        raise AppError(f"{work} holds a training already.", "Go on with it with --resume, or remove that folder.")
+    torch.set_num_threads(threads)
+    with progress() as report:
+        training = Training(work, threads, report)
+        curves = _Curves(work / CURVES, training.standing.step)
+        training.run(minutes, curves.add)
+    if training.is_done:
+        training.save_vlm(out)
+        (out / CURVES).write_bytes((work / CURVES).read_bytes())
+        write_record(out, training.curriculum, training.standing.seconds, threads)
+    standing = training.standing
+    if options.as_json:
+        print_json({**asdict(standing), "steps": training.total_steps, "done": training.is_done})
+    elif training.is_done:
+        print_text(f"Trained in {standing.seconds / 60:.0f} minutes; the VLM is in {out}.")
+    else:
+        print_text(f"{standing.step:,} of {training.total_steps:,} steps done. To go on: demo train --resume")
+
+
+@group.command("draw", epilog=examples("demo draw"))
+def draw(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Draw the test split anew: only after its frames, and all answers to them, were removed."""
+    from backend.demo.held_out import draw_test_split
+    from backend.services.demo.shipped import DEMO
+
+    options = options_of(ctx, None, as_json)
+    with progress() as report:
+        draw_test_split(DEMO, report)
+    if options.as_json:
+        print_json({"folder": str(DEMO)})
+    else:
+        print_text(f"The test split is in {DEMO}.")
+
+
+@group.command("answer", epilog=examples("demo answer"))
+def answer(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Let the VLM in the box and the blind baseline answer the test split, into the shipped run folders."""
+    from backend.services.demo.shipped import RUNS
+    from backend.services.demo.shipped_runs import make_shipped_runs
+    from backend.services.runs.identity import identity_of
+    from backend.vlm.registry import Registry
+
+    options = options_of(ctx, None, as_json)
+    registry = Registry.load()
+    with progress() as report:
+        vlm = registry.open_vlm("demo", in_worker=False)
+        make_shipped_runs(vlm, identity_of(registry.find("demo")), report)
+    if options.as_json:
+        print_json({"folder": str(RUNS)})
+    else:
+        print_text(f"The answers are in {RUNS}. What they are worth: demo report")
+
+
+@group.command("report", epilog=examples("demo report", "demo report --json"))
+def report(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Recompute the held-out figures of the VLM in the box from its stored answers."""
+    from backend.services.demo.report import gate_failures, held_out_report
+
+    options = options_of(ctx, None, as_json)
+    figures = held_out_report()
+    failures = gate_failures(figures)
+    if options.as_json:
+        print_json({**figures, "gate": {"passed": not failures, "failures": failures}})
+        return
+    _show(figures)
+    for failure in failures:
+        say(f"Gate: {failure}")
+    print_text("Gate: not passed." if failures else "Gate: passed.")
+
+
+class _Curves:
+    """The learning curves of a work folder; points after the last checkpoint are taken again."""
+
+    def __init__(self, path: Path, step: int) -> None:
+        self._path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        kept = [line for line in lines if json.loads(line)["step"] <= step]
+        path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+
+    def add(self, point: "CurvePoint") -> None:
+        """Keep a point and say it."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(point)) + "\n")
+        right = {
+            task: f"{sum(right for right, _ in kinds.values()) / sum(n for _, n in kinds.values()):.2f}"
+            for task, kinds in point.accuracy.items()
+        }
+        said = ", ".join(f"{task} {share}" for task, share in right.items())
+        say(f"step {point.step:,} ({point.stage}): loss {point.training_loss:.3f}{f'; {said}' if said else ''}")
+
+
+def _show(figures: dict[str, Any]) -> None:
+    vlm, surgical, revise = figures["vlm"], figures["surgical"], figures["vlm"]["revise"]
+    print_text(
+        f"Endoscopy-like frames, {vlm['n_units']:,} units: complex {_percent(vlm['complex_accuracy'])}, atomic "
+        f"{_percent(vlm['atomic_accuracy'])}, joint {_percent(vlm['joint_accuracy'])}, inconsistency "
+        f"{_percent(vlm['inconsistency'])}; {vlm['n_apart']:,} right complex answers stand on a wrong part."
+    )
+    classes = Table(("question class", "Box VLM", "blind baseline"))
+    classes.rows += [(name, _percent(of["vlm"]), _percent(of["blind"])) for name, of in vlm["by_class"].items()]
+    print_table(classes)
+    verifier = Table(("verified answers", "right", "wrong", "AUC", "right accepted", "wrong accepted", "no verdict"))
+    for kind, of in vlm["verifier"].items():
+        area = "N/A" if of["auc"] is None else f"{of['auc']:.3f} [{of['auc_low']:.3f}, {of['auc_high']:.3f}]"
+        accepted = (_percent(of["accepts_right"]), _percent(of["accepts_wrong"]))
+        verifier.rows.append(
+            (kind, f"{of['n_right']:,}", f"{of['n_wrong']:,}", area, *accepted, f"{of['n_unparsed']:,}")
+        )
+    print_table(verifier)
+    print_text(
+        f"Revise, {revise['n']:,} complex answers: {_percent(revise['before'])} before, {_percent(revise['after'])} "
+        f"after; {revise['n_repaired']:,} repaired, {revise['n_harmed']:,} harmed."
+    )
+    print_text(
+        f"Laparoscopy-like frames, {surgical['n_pairs']:,} pairs: original {_percent(surgical['original'])}, "
+        f"less-biased {_percent(surgical['less_biased'])}; observation tasks {_percent(surgical['atomic_accuracy'])}."
+    )
+    tasks = Table(("task", "pairs", "original", "less-biased", "blind baseline"))
+    for name, of in surgical["by_task"].items():
+        shares = (_percent(of["original"]), _percent(of["less_biased"]), _percent(of["blind"]))
+        tasks.rows.append((name, f"{of['n_pairs']:,}", *shares))
+    print_table(tasks)
+
+
+def _percent(share: float | None) -> str:
+    return "N/A" if share is None else f"{share:.1%}"

@@ -1,0 +1,56 @@
+"""The built-in data set's way into a store: its suite, its frames, and the answers to it."""
+
+__all__ = ["demo_task", "put_demo", "wants_demo"]
+
+from functools import partial
+
+from backend.demo.files import MANIFEST
+from backend.domain.progress import Report, silent
+from backend.services.demo.shipped import BLIND_DIRECT, DEMO, DEMO_SUITE, DIRECT, FRAMES, RUNS
+from backend.services.ingest.endoca import import_endoca
+from backend.services.ingest.files import SourceFile
+from backend.services.ingest.images import attach_images
+from backend.services.ingest.report import ImportReport
+from backend.services.jobs import Task
+from backend.services.runs.import_run import import_run
+from backend.settings import setting
+from backend.store.store import Store
+
+
+def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> ImportReport:
+    """Put the built-in data set into a store; what is there already stays as it is.
+
+    Args:
+        store: Where to.
+        report: Told of progress; may raise `Cancelled`.
+        attach: Whether to attach the frames.
+
+    Raises:
+        AppError: A shipped file is absent or damaged, or the store holds another suite of this name.
+    """
+    done = ImportReport("demo", "the built-in data set (synthetic)")
+    steps = [import_endoca(store, [SourceFile.at(DEMO / MANIFEST)], suite=DEMO_SUITE, report=report)]
+    steps += [import_run(store, RUNS / run, report=report) for run in (DIRECT, BLIND_DIRECT)]
+    if attach:
+        steps.append(attach_images(store, FRAMES, report=report))
+    for step in steps:
+        done.suites += step.suites
+        done.runs += step.runs
+        done.notes += step.notes
+        done.images |= step.images
+    return done
+
+
+def demo_task(store: Store) -> Task:
+    """Return the job that puts the built-in data set into a store."""
+    return Task("Bring in the built-in data set (synthetic)", partial(put_demo, store))
+
+
+def wants_demo(store: Store) -> bool:
+    """Return whether the app should fill the store with the built-in data set.
+
+    So it should where nothing was ever brought into it, unless the setting PARALLAX_DEMO is off.
+    """
+    if setting("PARALLAX_DEMO").casefold() == "off":
+        return False
+    return not store.value("SELECT (SELECT count(*) FROM suites) + (SELECT count(*) FROM imports)")

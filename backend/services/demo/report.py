@@ -1,0 +1,199 @@
+"""What the VLM in the box reached on the held-out frames, recomputed from the shipped answers.
+
+Every figure is read off the run folders by the code that scores any run. The gate says what
+had to be reached for the VLM to ship; whatever else came out is reported as it is.
+"""
+
+__all__ = ["GATE", "gate_failures", "held_out_report"]
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from backend.domain.records import Stage
+from backend.domain.statistics.roc import roc_area
+from backend.endoca.scoring import Atom, score_answer
+from backend.endoca.vocabulary import BY_NAME
+from backend.services.demo.built_in import put_demo
+from backend.services.demo.questions import Answered, answers_of, samples, surgical_pairs, verifications
+from backend.services.demo.shipped import BLIND_SURGICAL, DIRECT, REVISION, SURGICAL, VERIFICATION
+from backend.services.explore import endoca_metrics
+from backend.store.filters import UnitFilter
+from backend.store.store import Store
+from backend.surgcheck.question_pairs import Pair
+from backend.surgcheck.scoring import exact_match
+from backend.surgcheck.tasks import Cue, Level, Task
+from backend.verimap.verifier import Verdict, parse_verdict
+from backend.vlm.blind import BLIND_VLM
+
+GATE = {
+    "atomic_accuracy": 0.80,
+    "verifier_auc": 0.70,
+    "revise_loss": 0.01,
+    "surgical_atomic_accuracy": 0.65,
+    "apart": 100,
+}
+"""What the VLM had to reach: atomic accuracy, and above the blind baseline in every class; verifier
+AUC in every question type; how much complex accuracy Revise may lose; surgical accuracy on
+observation tasks; right complex answers that stand on a wrong part."""
+
+
+def held_out_report() -> dict[str, Any]:
+    """Return the held-out figures; fractions between 0 and 1, None where undefined.
+
+    Raises:
+        AppError: A shipped file is absent or damaged.
+    """
+    return {
+        "vlm": {
+            **_paired_figures(),
+            "verifier_auc": {kind: found["auc"] for kind, found in _verifier().items()},
+            "verifier": _verifier(),
+            "revise": _revise(),
+        },
+        "surgical": _surgical(),
+    }
+
+
+def gate_failures(report: dict[str, Any]) -> list[str]:
+    """Return what the gate asks for and the figures do not reach, as sentences; empty where it is passed."""
+    vlm, surgical = report["vlm"], report["surgical"]
+    failures = []
+    if vlm["atomic_accuracy"] < GATE["atomic_accuracy"]:
+        failures.append(f"Atomic accuracy is {vlm['atomic_accuracy']:.3f}, below {GATE['atomic_accuracy']}.")
+    for name, both in vlm["by_class"].items():
+        if both["vlm"] <= both["blind"]:
+            failures.append(f"{name}: {both['vlm']:.3f} is not above the blind baseline's {both['blind']:.3f}.")
+    for kind, auc in vlm["verifier_auc"].items():
+        if auc is None or auc < GATE["verifier_auc"]:
+            failures.append(f"The verifier's AUC on {kind} questions is {auc}, below {GATE['verifier_auc']}.")
+    if vlm["revise"]["after"] < vlm["revise"]["before"] - GATE["revise_loss"]:
+        failures.append(
+            f"Revise takes complex accuracy from {vlm['revise']['before']:.3f} to {vlm['revise']['after']:.3f}."
+        )
+    if surgical["atomic_accuracy"] < GATE["surgical_atomic_accuracy"]:
+        failures.append(f"Surgical accuracy on observation tasks is {surgical['atomic_accuracy']:.3f}.")
+    if vlm["n_apart"] < GATE["apart"]:
+        failures.append(f"Only {vlm['n_apart']} right complex answers stand on a wrong part.")
+    return failures
+
+
+def _paired_figures() -> dict[str, Any]:
+    """Return EndoCA's metrics of the direct runs, from a store that holds nothing else."""
+    with (
+        tempfile.TemporaryDirectory(prefix="parallax-demo-") as folder,
+        Store.create(Path(folder, "demo.duckdb")) as store,
+    ):
+        put_demo(store, attach=False)
+        names = dict(store.rows("SELECT run_id, vlm FROM runs WHERE stage = ?", [Stage.DIRECT]))
+        whole = endoca_metrics(store, UnitFilter(), intervals=False)
+        classes = endoca_metrics(store, UnitFilter(), ["question_class"], intervals=False)
+    [own] = [row for row in whole.to_dict("records") if names[row["run_id"]] != BLIND_VLM]
+    by_class: dict[str, dict[str, float]] = {}
+    for row in classes.to_dict("records"):
+        who = "blind" if names[row["run_id"]] == BLIND_VLM else "vlm"
+        by_class.setdefault(row["question_class"], {})[who] = row["atomic_accuracy"]
+    figures = ("atomic_accuracy", "complex_accuracy", "joint_accuracy", "inconsistency", "n_units", "n_atomic")
+    n_right = own["complex_accuracy"] * own["n_units"]
+    return {
+        **{name: own[name] for name in figures},
+        "n_apart": round(n_right * (own["inconsistency"] or 0)),
+        "by_class": by_class,
+    }
+
+
+def _verifier() -> dict[str, dict[str, Any]]:
+    """Return, by question type, how well the probability of CORRECT tells right answers from wrong ones."""
+    said = answers_of(VERIFICATION)
+    groups: dict[str, list[tuple[bool, Answered]]] = {}
+    for one in verifications():
+        groups.setdefault(str(BY_NAME[one.question_class].type), []).append((one.correct, said[one.id]))
+    return {kind: _verifier_figures(judged) for kind, judged in sorted(groups.items())}
+
+
+def _verifier_figures(judged: Iterable[tuple[bool, Answered]]) -> dict[str, Any]:
+    judged = list(judged)
+    verdicts = [(correct, parse_verdict(answered.answer)) for correct, answered in judged]
+    scores: dict[bool, list[float]] = {True: [], False: []}
+    for correct, answered in judged:
+        if answered.probabilities:
+            scores[correct].append(answered.probabilities[Verdict.CORRECT])
+    area = roc_area(scores[True], scores[False])
+    return {
+        "auc": area.value if area else None,
+        "auc_low": area.low if area else None,
+        "auc_high": area.high if area else None,
+        "n_right": sum(correct for correct, _ in judged),
+        "n_wrong": sum(not correct for correct, _ in judged),
+        "n_unparsed": sum(verdict is None for _, verdict in verdicts),
+        "accepts_right": _share(verdict is Verdict.CORRECT for correct, verdict in verdicts if correct),
+        "accepts_wrong": _share(verdict is Verdict.CORRECT for correct, verdict in verdicts if not correct),
+    }
+
+
+def _revise() -> dict[str, Any]:
+    direct, revised = answers_of(DIRECT), answers_of(REVISION)
+    before, after = [], []
+    for question, *parts in samples():
+        atoms = [Atom(part.question_class, part.reference, part.question) for part in parts]
+        before.append(score_answer(question.question, atoms, direct[question.probe_id].answer).correct)
+        after.append(score_answer(question.question, atoms, revised[question.probe_id].answer).correct)
+    pairs = list(zip(before, after, strict=True))
+    return {
+        "before": _share(before),
+        "after": _share(after),
+        "n": len(pairs),
+        "n_repaired": sum(now and not then for then, now in pairs),
+        "n_harmed": sum(then and not now for then, now in pairs),
+    }
+
+
+class _SurgicalAnswer(NamedTuple):
+    """One surgical question as it was answered."""
+
+    pair: Pair
+    variant: str
+    right: bool
+    blind_right: bool
+
+
+def _surgical() -> dict[str, Any]:
+    said, blind = answers_of(SURGICAL), answers_of(BLIND_SURGICAL)
+    answers = [
+        _SurgicalAnswer(
+            pair,
+            probe_id.partition("::")[2],
+            exact_match(said[probe_id].answer, pair.reference),
+            exact_match(blind[probe_id].answer, pair.reference),
+        )
+        for probe_id, (pair, _) in surgical_pairs().items()
+    ]
+    tasks = {task: [one for one in answers if one.pair.task is task] for task in Task}
+    cues = {cue: [one for one in answers if one.pair.cue is cue] for cue in Cue}
+    return {
+        "n_pairs": len(answers) // 2,
+        "atomic_accuracy": _share(one.right for one in answers if one.pair.level is Level.OBSERVATION),
+        **_by_variant(answers),
+        "by_task": {
+            str(task): {
+                **_by_variant(of),
+                "blind": _share(one.blind_right for one in of),
+                "n_pairs": len(of) // 2,
+            }
+            for task, of in tasks.items()
+        },
+        "by_cue": {str(cue): {**_by_variant(of), "n_pairs": len(of) // 2} for cue, of in cues.items()},
+    }
+
+
+def _by_variant(answers: Sequence[_SurgicalAnswer]) -> dict[str, float | None]:
+    return {
+        variant: _share(one.right for one in answers if one.variant == variant)
+        for variant in ("original", "less_biased")
+    }
+
+
+def _share(outcomes: Iterable[bool]) -> float | None:
+    counted = list(outcomes)
+    return sum(counted) / len(counted) if counted else None

@@ -1,0 +1,220 @@
+"""Making the shipped runs: the VLM in the box and the blind baseline answer the test split.
+
+Everything goes through the runner that any run goes through; this module only plans.
+"""
+
+__all__ = ["make_shipped_runs"]
+
+import hashlib
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from backend.demo import files
+from backend.demo.endoscopy import draw_endoscopy
+from backend.demo.endoscopy_questions import DEMO_CLASSES, complex_answer, complex_questions, facts_of
+from backend.demo.held_out import PER_COMPLEXITY
+from backend.demo.laparoscopy import draw_laparoscopy
+from backend.demo.scenes import Split, seed_of
+from backend.demo.surgical_questions import scene_of
+from backend.domain.progress import Report
+from backend.domain.records import Origin, Role, RunKey, Stage, System
+from backend.domain.vlm import Decoding, Reply, Vlm
+from backend.endoca import prompts as endoca
+from backend.endoca.vocabulary import canonical_reference
+from backend.services.demo.questions import answers_of, samples, surgical_pairs, verifications
+from backend.services.demo.shipped import (
+    BLIND_DIRECT,
+    BLIND_SURGICAL,
+    DEMO,
+    DEMO_SUITE,
+    DIRECT,
+    FRAMES,
+    REVISION,
+    RUNS,
+    SURGICAL,
+    SURGICAL_SUITE,
+    VERIFICATION,
+    VERIFICATION_SUITE,
+)
+from backend.services.runs.manifest import read_manifest_plan
+from backend.services.runs.plan import Item, Plan, VlmIdentity, item_id, templates_sha256
+from backend.services.runs.runner import run_plan
+from backend.surgcheck import prompts as surgcheck
+from backend.surgcheck.cue_drawing import draw_cue
+from backend.surgcheck.question_pairs import Pair, all_pairs
+from backend.surgcheck.tasks import Task
+from backend.verimap import prompts as verimap
+from backend.verimap.verifier import Verdict
+from backend.vlm.blind import BLIND_VERSION, BLIND_VLM, BlindBaseline, Example
+from backend.vlm.replay import Replay, StoredAnswer
+
+LEARNED_FRAMES = 1_000
+"""Training frames of each kind whose references the blind baseline learns from."""
+
+BLIND = VlmIdentity(BLIND_VLM, "blind", {"learned on": f"{LEARNED_FRAMES:,} training frames", "rule": BLIND_VERSION})
+
+ANSWER, REVISE = Decoding(max_new_tokens=80), Decoding(max_new_tokens=120)
+VERIFY = Decoding(max_new_tokens=120, watched=tuple(Verdict))
+
+
+def make_shipped_runs(vlm: Vlm, identity: VlmIdentity, report: Report) -> None:
+    """Let the VLM in the box and the blind baseline answer; go on where a folder is not finished.
+
+    Args:
+        vlm: The VLM in the box, loaded.
+        identity: What makes it this one.
+        report: Told of progress.
+    """
+    direct = _direct_plan(identity, report)
+    run_plan(direct, vlm, RUNS / DIRECT, resume=True, report=report)
+    run_plan(_revision_plan(direct), vlm, RUNS / REVISION, resume=True, report=report)
+    run_plan(_verification_plan(identity), vlm, RUNS / VERIFICATION, resume=True, report=report)
+    blind = _direct_plan(BLIND, report)
+    run_plan(blind, _blind_endoscopy(blind, report), RUNS / BLIND_DIRECT, resume=True, report=report)
+    with tempfile.TemporaryDirectory(prefix="parallax-cues-") as folder:
+        pictures = _draw_cues(Path(folder))
+        run_plan(_surgical_plan(identity, pictures), vlm, RUNS / SURGICAL, resume=True, report=report)
+        surgical = _surgical_plan(BLIND, pictures)
+        run_plan(surgical, _blind_surgical(surgical, report), RUNS / BLIND_SURGICAL, resume=True, report=report)
+
+
+def _direct_plan(identity: VlmIdentity, report: Report) -> Plan:
+    return read_manifest_plan(DEMO / files.MANIFEST, FRAMES, identity, ANSWER, report=report)
+
+
+def _revision_plan(direct: Plan) -> Plan:
+    """Plan ASR-Revise: the VLM's own direct answer and its own atomic answers go into the prompt."""
+    said = {probe_id: answered.answer for probe_id, answered in answers_of(DIRECT).items()}
+    asked = {item.probe_id: item for item in direct.items}
+    key = _key(direct.vlm, System.ENDOCA, DEMO_SUITE, Stage.REVISE, endoca.PROMPT_VERSION, REVISE)
+    items = []
+    for question, *atoms in samples():
+        premises = [(atom.question, said[atom.probe_id]) for atom in atoms]
+        prompt = endoca.revise_prompt(question.question, said[question.probe_id], premises)
+        item = asked[question.probe_id]
+        new = item_id(key, direct.vlm, item.probe_id, prompt, item.image_id, item.image_sha256)
+        items.append(replace(item, item_id=new, prompt=prompt))
+    return Plan(key, direct.vlm, REVISE, direct.prompts_sha256, tuple(items))
+
+
+def _verification_plan(identity: VlmIdentity) -> Plan:
+    key = _key(identity, System.VERIMAP, VERIFICATION_SUITE, Stage.VERIFY, verimap.PROMPT_VERSION, VERIFY)
+    items = tuple(
+        _item(key, identity, one.id, verimap.verify_prompt(one.question, one.answer), DEMO / one.image)
+        for one in verifications()
+    )
+    return Plan(key, identity, VERIFY, templates_sha256(verimap.TEMPLATES), items)
+
+
+def _surgical_plan(identity: VlmIdentity, pictures: Path) -> Plan:
+    key = _key(identity, System.SURGCHECK, SURGICAL_SUITE, Stage.DIRECT, surgcheck.PROMPT_VERSION, ANSWER)
+    pairs = sorted(surgical_pairs().items(), key=lambda entry: entry[1][0].image)
+    items = tuple(
+        _item(key, identity, probe_id, surgcheck.answer_prompt(question), pictures / pair.image)
+        for probe_id, (pair, question) in pairs
+    )
+    return Plan(key, identity, ANSWER, templates_sha256(surgcheck.TEMPLATES), items)
+
+
+def _draw_cues(folder: Path) -> Path:
+    """Write each picture the surgical questions are about, cues drawn in, and return the folder."""
+    pictures = {pair.image: pair for pair, _ in surgical_pairs().values()}
+    for name, pair in pictures.items():
+        pixels = np.asarray(Image.open(DEMO / files.LAPAROSCOPY / pair.frame).convert("RGB"))
+        drawn = draw_cue(pixels, pair.drawing) if pair.drawing else pixels
+        Image.fromarray(drawn).save(folder / name, "PNG")
+    return folder
+
+
+def _blind_endoscopy(plan: Plan, report: Report) -> Vlm:
+    """Return the blind baseline as a VLM that knows the plan's questions, learned on training frames."""
+    examples = []
+    for number in range(LEARNED_FRAMES):
+        report("the blind baseline learns", number, LEARNED_FRAMES)
+        facts = facts_of(draw_endoscopy(Split.TRAIN, number))
+        values = {name: canonical_reference(name, facts[name]) for name in DEMO_CLASSES}
+        examples += [Example(Role.ATOMIC, (name,), (values[name],), facts[name]) for name in DEMO_CLASSES]
+        rng = np.random.default_rng(seed_of("questions", Split.TRAIN, number))
+        examples += [
+            Example(
+                Role.COMPLEX,
+                asked.question_classes,
+                tuple(values[name] for name in asked.question_classes),
+                complex_answer(facts, asked.question_classes),
+            )
+            for asked in complex_questions(facts, rng, PER_COMPLEXITY)
+        ]
+    baseline = BlindBaseline.learn(examples)
+    said = {}
+    for question, *atoms in samples():
+        classes = tuple(atom.question_class for atom in atoms)
+        said[question.probe_id] = baseline.answer(Role.COMPLEX, classes)
+        said |= {atom.probe_id: baseline.answer(Role.ATOMIC, (atom.question_class,)) for atom in atoms}
+    return _replayed(plan, said)
+
+
+def _blind_surgical(plan: Plan, report: Report) -> Vlm:
+    """Return the blind baseline of the surgical questions: the commonest reference of each task and CVS question."""
+    examples = []
+    for number in range(LEARNED_FRAMES):
+        report("the blind baseline learns", number, LEARNED_FRAMES)
+        scene = scene_of(draw_laparoscopy(Split.TRAIN, number), f"{number + 1}_1.webp")
+        examples += [
+            Example(Role.ATOMIC, (_asked_for(pair),), (pair.reference,), pair.reference)
+            for pair in all_pairs(scene).pairs
+        ]
+    baseline = BlindBaseline.learn(examples)
+    said = {
+        probe_id: baseline.answer(Role.ATOMIC, (_asked_for(pair),)) for probe_id, (pair, _) in surgical_pairs().items()
+    }
+    return _replayed(plan, said)
+
+
+def _asked_for(pair: Pair) -> str:
+    return pair.original if pair.task is Task.CVS else pair.task
+
+
+def _replayed(plan: Plan, said: Mapping[str, str]) -> Vlm:
+    return Replay(
+        BLIND_VLM,
+        [StoredAnswer(Path(item.image_name).name, item.prompt, Reply(said[item.probe_id])) for item in plan.items],
+    )
+
+
+def _key(
+    identity: VlmIdentity, system: System, suite: str, stage: Stage, prompt_version: str, decoding: Decoding
+) -> RunKey:
+    return RunKey(
+        system=system,
+        suite=suite,
+        vlm=identity.name,
+        stage=stage,
+        origin=Origin.PRECOMPUTED,
+        prompt_version=prompt_version,
+        decoding=decoding.label,
+    )
+
+
+def _item(key: RunKey, identity: VlmIdentity, probe_id: str, prompt: str, image: Path) -> Item:
+    sha256 = _sha256(image)
+    return Item(
+        item_id=item_id(key, identity, probe_id, prompt, image.name, sha256),
+        probe_id=probe_id,
+        unit_id=probe_id.partition("::")[0],
+        prompt=prompt,
+        image_id=image.name,
+        image_name=image.name,
+        image=image,
+        image_sha256=sha256,
+    )
+
+
+@cache
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,155 @@
+"""One run: where its answers come from, how much it covers, what failed, and how fast it went."""
+
+__all__ = ["close_run", "open_run", "show_run"]
+
+import re
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from backend.domain.metric import NOT_AVAILABLE, percent
+from backend.domain.records import AnswerStatus
+from backend.services.runs.overview import Coverage, ErrorClass, RunSummary, Throughput
+from backend.store.filters import UnitFilter
+from pages.ui.copy import copy_button
+from pages.ui.import_report import plural
+from pages.ui.links import CASE, ENDOCA, case_query
+from pages.ui.resources import kept
+from pages.ui.run_answers import cases_of_errors
+from pages.ui.run_tables import show_sessions, show_unread
+from pages.ui.run_words import FAILURES, NO_SPEED, provenance, provenance_sentence, run_name, seconds_words
+from pages.ui.tags import origin_tag, vlm_mark
+
+STYLE = Path(__file__).resolve().parent / "static" / "runs.css"
+
+SHOWN_CLASSES = 5
+"""Error classes drawn at once, the commonest; the rest is folded."""
+
+OWN = ("run", "answers")
+"""Parameters of the link that belong to the run shown."""
+
+_HASH = re.compile(r"\b[0-9a-f]{64}\b")
+
+
+def show_run(run: RunSummary, place: int | None) -> None:
+    """Draw a run.
+
+    Args:
+        run: The run.
+        place: The VLM's place in the store, which gives it its colour.
+    """
+    chosen = UnitFilter(suite=run.suite, runs=(run.run_id,))
+    st.html(STYLE)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.html(_head(run, place), width="stretch")
+        copy_button("Copy link", key="run_link")
+        st.button("Close", key="run_close", type="tertiary", on_click=close_run)
+    st.text(provenance_sentence(run))
+    st.html(_coverage(run.coverage))
+    with st.container(horizontal=True, gap="medium"):
+        st.page_link(CASE, label="Open the cases of this run", query_params=chosen.to_query())
+        st.page_link(ENDOCA, label="Open this run in Paired answers", query_params=chosen.to_query())
+
+    left, right = st.columns([6, 5], gap="large")
+    with left:
+        st.subheader("How the answers were made")
+        st.html(_facts(provenance(run)))
+    with right:
+        st.subheader("How fast it went")
+        st.html(_speed(run.throughput))
+        if run.record is not None and len(run.record.sessions) > 1:
+            show_sessions(run.record)
+        if run.errors:
+            st.subheader("What went wrong")
+            _show_errors(run, chosen)
+
+    if run.coverage.n_read < run.coverage.n_probes:
+        st.subheader("Questions without a readable answer")
+        show_unread(run)
+
+
+def open_run(run_id: str) -> None:
+    """Write a run into the link."""
+    kept_parts = {name: value for name, value in st.query_params.to_dict().items() if name not in OWN}
+    st.query_params.from_dict({**kept_parts, "run": run_id})
+
+
+def close_run() -> None:
+    """Take the run out of the link; the table stays."""
+    st.query_params.from_dict({name: value for name, value in st.query_params.to_dict().items() if name not in OWN})
+
+
+def _head(run: RunSummary, place: int | None) -> str:
+    return (
+        f'<div class="run-head">{vlm_mark(run.vlm_group, place)}<strong>{escape(run_name(run))}</strong>'
+        f"<span>on {escape(run.suite)}, {escape(run.stage)}</span>{origin_tag(run.origin)}</div>"
+    )
+
+
+def _coverage(coverage: Coverage) -> str:
+    """Return what became of the questions as a bar, and each kind with its count and share."""
+    kinds = {
+        "read": ("answered and readable", coverage.n_read),
+        "unparsed": ("answered, not readable", coverage.n_unparsed),
+        **{
+            status.value: (FAILURES[status][0].lower(), getattr(coverage, f"n_{status.value}"))
+            for status in (AnswerStatus.EMPTY, AnswerStatus.FAILED, AnswerStatus.MISSING)
+        },
+    }
+    n = coverage.n_probes
+    bar = "".join(f'<i class="{kind}" style="width:{100 * k / n:.3f}%"></i>' for kind, (_, k) in kinds.items() if k)
+    key = "".join(
+        f'<span><i class="{kind}"></i><b>{k:,}</b> {name} <small>{percent(k / n if n else None)}</small></span>'
+        for kind, (name, k) in kinds.items()
+    )
+    said = f"{coverage.n_answered:,} of {plural(n, 'question')} answered"
+    return f'<div class="run-bar" role="img" aria-label="{said}">{bar}</div><div class="run-key">{key}</div>'
+
+
+def _facts(facts: Sequence[tuple[str, Sequence[str]]]) -> str:
+    rows = "".join(
+        f"<dt>{escape(about)}</dt><dd>{''.join(f'<span>{_line(line)}</span>' for line in lines)}</dd>"
+        for about, lines in facts
+    )
+    return f'<dl class="run-facts">{rows}</dl>'
+
+
+def _line(text: str) -> str:
+    """Return a line, escaped; a hash in it is shown short, and whole as its tooltip."""
+    return _HASH.sub(lambda found: f'<code title="{found[0]}">{found[0]}</code>', escape(text))
+
+
+def _speed(throughput: Throughput | None) -> str:
+    if throughput is None:
+        return f'<div class="run-speed"><p><b>{NOT_AVAILABLE}</b> {NO_SPEED}</p></div>'
+    pace = throughput.answers_per_second
+    figures = (
+        (NOT_AVAILABLE if pace is None else f"{pace:,.2f}", "answers a second"),
+        (seconds_words(throughput.median_seconds), "a call, the median"),
+        (f"{throughput.n_cut:,}", "cut by the token limit"),
+    )
+    return f'<div class="run-speed">{"".join(f"<p><b>{value}</b> {what}</p>" for value, what in figures)}</div>'
+
+
+def _show_errors(run: RunSummary, chosen: UnitFilter) -> None:
+    examples = tuple(error for one in run.errors for error in one.examples)
+    cases = kept(cases_of_errors, run.run_id, examples)
+    for one in run.errors[:SHOWN_CLASSES]:
+        _show_class(one, cases, chosen)
+    rest = run.errors[SHOWN_CLASSES:]
+    if rest:
+        with st.expander(f"{plural(sum(one.n for one in rest), 'call')} with rarer errors, of {len(rest):,} kinds"):
+            for one in rest:
+                _show_class(one, cases, chosen)
+
+
+def _show_class(found: ErrorClass, cases: dict[str, str], chosen: UnitFilter) -> None:
+    with st.container(gap="xsmall"):
+        st.html(f'<p class="run-class">{plural(found.n, "call")}: {escape(found.name)}</p>')
+        for error in found.examples:
+            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                st.html(f'<pre class="run-error">{escape(error)}</pre>', width="stretch")
+                if error in cases:
+                    st.page_link(CASE, label="Open its case", query_params=case_query(cases[error], chosen))
