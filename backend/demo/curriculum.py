@@ -1,7 +1,7 @@
 """In which order the VLM in the box is taught, and how much of what.
 
-First the vision tower alone learns what lies where; then the whole VLM learns to answer,
-mostly atomic questions; last it learns all prompts of the three systems together.
+First the vision tower and the projector learn what each patch is called; then the whole VLM
+learns to answer, mostly atomic questions; last it learns all prompts of the three systems together.
 """
 
 __all__ = ["CURRICULUM", "SEED", "Stage"]
@@ -31,8 +31,10 @@ class Stage:
     """At its highest, after the warm-up."""
     last_rate: float
     """At the stage's end, as a share of the highest; cosine between."""
+    naming: float
+    """Weight of the naming loss beside that of the replies."""
     mix: Mix = field(default_factory=dict)
-    """Lessons a frame; empty where only the vision tower is taught."""
+    """Lessons a frame; empty where only naming is taught."""
     surgical_mix: Mix = field(default_factory=dict)
     """Lessons a laparoscopy-like picture: answer and verify."""
 
@@ -48,37 +50,39 @@ class Stage:
 
 
 CURRICULUM = (
-    Stage("seeing", 700, endoscopy=24, surgical=16, learning_rate=1.5e-3, last_rate=0.1),
+    Stage("naming", 600, endoscopy=24, surgical=16, learning_rate=1.5e-3, last_rate=0.2, naming=20),
     Stage(
         "answering",
-        500,
-        endoscopy=6,
-        surgical=4,
-        learning_rate=1e-3,
-        last_rate=0.8,
-        mix={"atomic": 8, "generate": 0.5, "complex": 1.5, "verify": 1.5, "revise": 0.5, "select": 0.5},
-        surgical_mix={"answer": 7, "verify": 0.5},
+        600,
+        endoscopy=16,
+        surgical=8,
+        learning_rate=1.5e-3,
+        last_rate=0.7,
+        naming=6,
+        mix={"atomic": 4, "complex": 0.5, "verify": 0.5},
+        surgical_mix={"answer": 4},
     ),
     Stage(
         "all prompts",
-        1600,
-        endoscopy=5,
-        surgical=2,
-        learning_rate=8e-4,
+        1300,
+        endoscopy=10,
+        surgical=5,
+        learning_rate=1.2e-3,
         last_rate=0.02,
+        naming=3,
         mix={
-            "atomic": 5,
-            "generate": 0.5,
-            "complex": 2.5,
-            "verify": 2.5,
-            "verify_complex": 0.4,
-            "revise": 1,
-            "select": 0.8,
-            "loop": 0.6,
-            "self_revise": 0.2,
-            "self_select": 0.2,
+            "atomic": 2,
+            "generate": 0.25,
+            "complex": 1.2,
+            "verify": 1.2,
+            "verify_complex": 0.2,
+            "revise": 0.5,
+            "select": 0.4,
+            "loop": 0.3,
+            "self_revise": 0.1,
+            "self_select": 0.1,
         },
-        surgical_mix={"answer": 8, "verify": 1},
+        surgical_mix={"answer": 4, "verify": 0.4},
     ),
 )
 """The stages, in order."""

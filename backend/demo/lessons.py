@@ -66,10 +66,12 @@ def endoscopy_lessons(facts: Facts, others: Sequence[Facts], mix: Mix, rng: np.r
 
     Args:
         facts: The frame's references.
-        others: References of other frames, where wrong answers come from; of each class at least one
-            differs from the frame's.
+        others: References of other frames, where wrong answers come from.
         mix: Lessons a task, on average.
         rng: Chooses.
+
+    Raises:
+        ValueError: A wrong answer is to be given, and no other frame has another value.
     """
     wanted = {task: int(share + rng.random()) for task, share in mix.items()}
     classes = [str(name) for name in rng.permutation(DEMO_CLASSES)]
@@ -99,6 +101,9 @@ def verification_lesson(name: str, facts: Facts, others: Sequence[Facts], rng: n
         facts: The frame's references.
         others: References of other frames, where the wrong answer comes from.
         rng: Chooses.
+
+    Raises:
+        ValueError: The answer is to be wrong, and no other frame has another value.
     """
     is_right = rng.random() < 0.5
     value = facts[name] if is_right else _wrong(name, facts, others, rng)
@@ -260,6 +265,8 @@ def _wrong(name: str, facts: Facts, others: Sequence[Facts], rng: np.random.Gene
     """Return a wrong value: another frame's, or of a count, half the time, the next one up or down (of 0: 1)."""
     if name.endswith("_count") and rng.random() < 0.5:
         return str(abs(int(facts[name]) + int(rng.choice((-1, 1)))))
+    if all(other[name] == facts[name] for other in others):
+        raise ValueError(f"no other frame has another {name}")
     while True:
         value = others[int(rng.integers(len(others)))][name]
         if value != facts[name]:

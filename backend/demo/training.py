@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,15 +21,16 @@ from backend.demo.batches import IGNORED, Encoder, losses, see
 from backend.demo.checkpoint import Standing, load_checkpoint, save_checkpoint
 from backend.demo.curriculum import CURRICULUM, SEED, Stage
 from backend.demo.lessons import Lesson, endoscopy_lessons, surgical_lessons
+from backend.demo.patch_names import naming_loss, naming_parameters, word_rows
 from backend.demo.scenes import Split
-from backend.demo.training_frames import KINDS, Pictures, draw_pictures
+from backend.demo.training_frames import Pictures, draw_pictures
 from backend.demo.validation import Accuracy, accuracy, validation_lessons
 from backend.domain.progress import Report
 from backend.endoca import prompts as endoca
 from backend.surgcheck import prompts as surgcheck
 from backend.verimap import prompts as verimap
 
-ENDOSCOPY_FRAMES, LAPAROSCOPY_FRAMES = 16_000, 5_000
+ENDOSCOPY_FRAMES, LAPAROSCOPY_FRAMES = 12_000, 4_000
 """Frames learned from."""
 
 VALIDATION_FRAMES = 100
@@ -41,9 +41,6 @@ EVERY = 250
 
 CHECKPOINT_SECONDS = 120.0
 """Between two checkpoints within a stage."""
-
-SEEING_WEIGHT = 0.3
-"""Of the patch loss beside the answers' loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class CurvePoint:
     training_loss: float
     """Mean over the steps since the last point, or since the training was taken up again."""
     accuracy: Accuracy = field(default_factory=dict)
-    """Empty where only the vision tower was taught."""
+    """Empty where nothing was asked yet."""
 
 
 OnPoint = Callable[[CurvePoint], None]
@@ -100,8 +97,8 @@ class Training:
         self.tokenizer = build_tokenizer(self._texts())
         self.vlm = build_vlm(self.tokenizer, SEED)
         self._encoder = Encoder(self.tokenizer)
-        seeing = torch.nn.Linear(self.vlm.config.vision_config.hidden_size, len(KINDS))
-        self._modules = torch.nn.ModuleDict({"vlm": self.vlm, "seeing": seeing})
+        self._word_rows = word_rows(self.tokenizer)
+        self._modules = torch.nn.ModuleDict({"vlm": self.vlm, "naming": naming_parameters()})
         self._optimizer = torch.optim.AdamW(self._modules.parameters(), betas=(0.9, 0.98), weight_decay=0.05)
         self.standing = load_checkpoint(folder, self._modules, self._optimizer) or Standing(0, 0.0)
 
@@ -171,16 +168,14 @@ class Training:
         pixels = np.concatenate([self._endoscopy.pixels[chosen], self._surgical.pixels[surgical]])
         coverage = np.concatenate([self._endoscopy.coverage[chosen], self._surgical.coverage[surgical]])
         with torch.autocast("cpu", torch.bfloat16):
-            seen = see(self.vlm, pixels)
-            patches = self._modules["seeing"](seen).float().transpose(1, 2)
-            shares = torch.from_numpy(coverage).flatten(2).float() / 255
-            loss: Any = 10 * torch.nn.functional.binary_cross_entropy_with_logits(patches, shares)
+            features = self.vlm.model.multi_modal_projector(see(self.vlm, pixels))
+            words = self.vlm.get_input_embeddings().weight
+            loss = stage.naming * naming_loss(features, words, self._word_rows, self._modules["naming"], coverage)
             if lessons:
                 batches = self._encoder.batches(lessons)
-                features = self.vlm.model.multi_modal_projector(seen)
                 found = losses(self.vlm, features, batches, self._encoder.user)
                 learned = sum(int((batch.targets != IGNORED).sum()) for batch in batches)
-                loss = SEEING_WEIGHT * loss + sum(token_losses.sum() for token_losses, _ in found) / learned
+                loss = loss + sum(token_losses.sum() for token_losses, _ in found) / learned
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._modules.parameters(), 1.0)
         self._optimizer.step()

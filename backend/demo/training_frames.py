@@ -1,18 +1,15 @@
 """The frames the VLM in the box learns from: drawn when needed, kept in a work folder.
 
-A frame is kept as the vision tower sees it, with the share of each patch that every kind of
-thing covers (what the tower is first taught) and with its references. Frames are drawn in
+A frame is kept as the vision tower sees it, with what each of its patches is called and with
+its references. Frames are drawn in
 blocks by several processes; a block that exists is not drawn again.
 """
 
 __all__ = [
     "BLOCK",
-    "GRID",
-    "KINDS",
     "Picture",
     "Pictures",
     "as_seen",
-    "coverage_of",
     "draw_pictures",
     "endoscopy_picture",
     "surgical_pictures",
@@ -20,7 +17,7 @@ __all__ = [
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -33,11 +30,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from backend.demo import endoscopy as scope
-from backend.demo.architecture import IMAGE_SIZE, PATCH
+from backend.demo.architecture import IMAGE_SIZE
 from backend.demo.endoscopy_questions import facts_of
-from backend.demo.laparoscopy import SurgicalFrame, draw_laparoscopy
-from backend.demo.laparoscopy.scene import CATEGORIES, HANDS, NULL_VERB, VERBS
-from backend.demo.scenes import Frame, Split, seed_of
+from backend.demo.laparoscopy import draw_laparoscopy
+from backend.demo.patch_names import endoscopy_names, surgical_names
+from backend.demo.scenes import Split, seed_of
 from backend.demo.surgical_questions import scene_of
 from backend.domain.progress import Report
 from backend.surgcheck.cue_drawing import draw_cue
@@ -48,29 +45,6 @@ BLOCK = 100
 
 DRAWN_CUES = 2
 """Copies of a laparoscopy-like frame with a cue drawn in, beside the frame itself."""
-
-INDICATED = "indicated"
-"""What a drawn cue points at."""
-
-GRID = IMAGE_SIZE // PATCH
-"""Patches a side."""
-
-KINDS = (
-    *scope.FINDINGS,
-    scope.RESECTION,
-    *scope.INSTRUMENTS,
-    *scope.LANDMARKS,
-    scope.BOX,
-    scope.TEXT,
-    *CATEGORIES,
-    *HANDS,
-    *(verb for verb in VERBS if verb != NULL_VERB),
-    INDICATED,
-)
-"""What the vision tower is first taught to see."""
-
-Masks = Mapping[str, NDArray[np.bool_]]
-"""Visible pixels of all things of a kind, by kind."""
 
 Picture = tuple[NDArray[np.uint8], NDArray[np.uint8], Any]
 """One picture's pixels, coverage and facts, as in `Pictures`."""
@@ -83,7 +57,7 @@ class Pictures:
     pixels: NDArray[np.uint8]
     """(n, IMAGE_SIZE, IMAGE_SIZE, 3), RGB."""
     coverage: NDArray[np.uint8]
-    """(n, kinds, rows, columns): share of each patch covered, 255 being all of it."""
+    """(n, names, rows, columns); what each patch is called, as in `patch_names`."""
     facts: list[Any]
     """Of an endoscopy-like frame its references by class; of a laparoscopy-like one a list of
     [task, original, less-biased, reference]."""
@@ -145,7 +119,7 @@ def _load_block(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[
 def endoscopy_picture(split: Split, number: int) -> Picture:
     """Return an endoscopy-like frame with its references."""
     frame = scope.draw_endoscopy(split, number)
-    return as_seen(frame.pixels), coverage_of(_masks_of(frame)), facts_of(frame)
+    return as_seen(frame.pixels), endoscopy_names(frame), facts_of(frame)
 
 
 def surgical_pictures(split: Split, number: int) -> Iterator[Picture]:
@@ -157,8 +131,7 @@ def surgical_pictures(split: Split, number: int) -> Iterator[Picture]:
     drawn = draw_laparoscopy(split, number)
     scene = scene_of(drawn, f"{number + 1}_1.jpg")
     pairs = all_pairs(scene).pairs
-    masks = _surgical_masks(drawn)
-    yield as_seen(drawn.frame.pixels), coverage_of(masks), [_row(pair) for pair in pairs if pair.drawing is None]
+    yield as_seen(drawn.frame.pixels), surgical_names(drawn), [_row(pair) for pair in pairs if pair.drawing is None]
     pointed: dict[tuple[int | None, str], list[Pair]] = {}
     for pair in pairs:
         if pair.drawing is not None:
@@ -170,41 +143,15 @@ def surgical_pictures(split: Split, number: int) -> Iterator[Picture]:
     count = min(DRAWN_CUES, len(keys))
     for index in rng.choice(len(keys), count, replace=False, p=weights / weights.sum()) if count else ():
         asked = pointed[keys[index]]
-        indicated = drawn.annotations[asked[0].annotation_id - 1].thing.mask  # type: ignore[operator]
+        indicated = drawn.annotations[asked[0].annotation_id - 1].thing  # type: ignore[operator]
         pixels = draw_cue(drawn.frame.pixels, asked[0].drawing)  # type: ignore[arg-type]
-        yield as_seen(pixels), coverage_of({**masks, INDICATED: indicated}), [_row(pair) for pair in asked]
+        yield as_seen(pixels), surgical_names(drawn, indicated), [_row(pair) for pair in asked]
 
 
 def _row(pair: Pair) -> list[str]:
     return [pair.task, pair.original, pair.less_biased, pair.reference]
 
 
-def _masks_of(frame: Frame) -> Masks:
-    masks: dict[str, NDArray[np.bool_]] = {}
-    for thing in frame.things:
-        if thing.kind in KINDS:
-            masks[thing.kind] = masks.get(thing.kind, False) | thing.mask
-    return masks
-
-
-def _surgical_masks(drawn: SurgicalFrame) -> Masks:
-    masks: dict[str, NDArray[np.bool_]] = {}
-    for annotation in drawn.annotations:
-        for kind in (annotation.category, annotation.hand, annotation.verb):
-            if kind in KINDS:
-                masks[kind] = masks.get(kind, False) | annotation.thing.mask
-    return masks
-
-
 def as_seen(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return pixels squeezed to the VLM's size, bicubic as its own processor does it."""
     return np.asarray(Image.fromarray(pixels).resize((IMAGE_SIZE, IMAGE_SIZE), Image.Resampling.BICUBIC))
-
-
-def coverage_of(masks: Masks) -> NDArray[np.uint8]:
-    """Return the share of each patch that each kind covers: (kinds, GRID, GRID), 255 being all of it."""
-    coverage = np.zeros((len(KINDS), GRID, GRID), np.uint8)
-    for kind, mask in masks.items():
-        shares = cv2.resize(mask.astype(np.float32), (GRID, GRID), interpolation=cv2.INTER_AREA)
-        coverage[KINDS.index(kind)] = np.rint(255 * shares)
-    return coverage

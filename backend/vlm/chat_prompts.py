@@ -144,8 +144,9 @@ def _frames(text: str, before: str, after: str) -> bool:
 def _control_words(processor: Any) -> tuple[str, ...]:
     """Return the strings that a tokenizer reads as marks of a turn or as an image, wherever they stand."""
     tokenizer = processor.tokenizer
-    marks = {token.content for token in tokenizer.added_tokens_decoder.values() if token.special}
-    return tuple(sorted(marks | {*tokenizer.all_special_tokens, processor.image_token}))
+    marks: set[str | None] = {token.content for token in tokenizer.added_tokens_decoder.values() if token.special}
+    marks |= {*tokenizer.all_special_tokens, getattr(processor, "image_token", None)}
+    return tuple(sorted(mark for mark in marks if mark))
 
 
 class _LastPicture:

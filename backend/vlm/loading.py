@@ -8,7 +8,7 @@ __all__ = ["DeviceFacts", "Loaded", "LocalSpec", "device_facts", "load"]
 
 import importlib.util
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -80,9 +80,7 @@ def load(spec: LocalSpec) -> Loaded:
     import torch
 
     device = _chosen_device(spec)
-    _check_weights(spec.source, "model", spec)
-    if spec.adapter is not None:
-        _check_weights(spec.adapter, "adapter", spec)
+    spec = replace(spec, source=_checked(spec.source, "model", spec))
     try:
         processor = _processor(spec)
         model = _model(spec, device)
@@ -210,15 +208,28 @@ def _with_adapter(model: Any, spec: LocalSpec) -> Any:
         raise AppError(f"{spec.name} is an adapter and needs the package peft.", _INSTALL_HINT)
     from peft import PeftModel
 
-    assert spec.adapter is not None
-    wrapped = PeftModel.from_pretrained(model, spec.adapter, local_files_only=not spec.online)
+    wrapped = PeftModel.from_pretrained(model, _adapter_folder(spec), local_files_only=True)
     if wrapped.active_peft_config.is_prompt_learning:
         raise AppError(f"The adapter of {spec.name} is a learned prompt.", "Only layer adapters such as LoRA are read.")
     return wrapped.get_base_model()
 
 
-def _check_weights(source: str, stem: str, spec: LocalSpec) -> None:
-    """See that a folder holds a configuration and safetensors weights.
+def _adapter_folder(spec: LocalSpec) -> str:
+    """Return the folder of an adapter; of one on the hub nothing but configuration and safetensors is taken."""
+    from huggingface_hub import snapshot_download
+
+    assert spec.adapter is not None
+    source = _checked(spec.adapter, "adapter", spec)
+    if Path(source).is_dir():
+        return source
+    folder = snapshot_download(
+        source, local_files_only=not spec.online, allow_patterns=["adapter_config.json", "adapter_model*.safetensors"]
+    )
+    return _checked(folder, "adapter", spec)
+
+
+def _checked(source: str, stem: str, spec: LocalSpec) -> str:
+    """Return a source, and of a folder see that it holds a configuration and safetensors weights.
 
     Args:
         source: Folder or hub id; a hub id is looked up later, by transformers.
@@ -229,7 +240,7 @@ def _check_weights(source: str, stem: str, spec: LocalSpec) -> None:
     if not folder.is_dir():
         if source.startswith((".", "/", "~")) or len(Path(source).parts) != 2:
             raise AppError(f"The folder of {spec.name} is not there: {source}.", "Check the path in the list of VLMs.")
-        return
+        return source
     config = "config.json" if stem == "model" else "adapter_config.json"
     if not (folder / config).is_file():
         raise AppError(f"The folder of {spec.name} holds no {config}.", f"Put all files of the VLM into {source}.")
@@ -240,16 +251,18 @@ def _check_weights(source: str, stem: str, spec: LocalSpec) -> None:
             f"The folder of {spec.name} holds no {stem}*.safetensors{found}.",
             "Get the safetensors files of the VLM, or save it anew with save_pretrained.",
         )
+    return str(folder)
 
 
 def _not_loaded(spec: LocalSpec, error: Exception) -> AppError:
     """Put in words why transformers could not load a VLM."""
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    if isinstance(error, OSError) and not Path(spec.source).expanduser().is_dir() and not spec.online:
+    on_hub = [source for source in (spec.source, spec.adapter) if source and not Path(source).is_dir()]
+    if isinstance(error, OSError) and on_hub and not spec.online:
         return AppError(
-            f"The files of {spec.name} ({spec.source}) are not all on this machine: config.json, *.safetensors and "
-            f"the processor's files are needed. {reason}",
-            f"Fetch them once with: hf download {spec.source} – or allow fetching (online: true in the list of VLMs).",
+            f"The files of {spec.name} ({on_hub[0]}) are not all on this machine: its configuration, *.safetensors "
+            f"and, of a VLM, the processor's files are needed. {reason}",
+            f"Fetch them once with: hf download {on_hub[0]} – or allow fetching (online: true in the list of VLMs).",
         )
     if "trust_remote_code" in str(error):
         return AppError(

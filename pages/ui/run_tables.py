@@ -68,15 +68,15 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
         words=lambda row, _: f"{run_name(runs[row])} on {runs[row].suite}",
         ask="Open, in a row, shows the run below. So does this button for a chosen row.",
         column_config={
-            "vlm": text("VLM", width=150),
-            "suite": text("Suite", width=90),
-            "origin": text("Origin", width=110),
-            "answered": text("Answered", width=110, help="Questions of the suite the VLM said something to"),
+            "vlm": text("VLM", width=140),
+            "suite": text("Suite", width=75),
+            "origin": text("Origin", width=105),
+            "answered": text("Answered", width=95, help="Questions of the suite the VLM said something to"),
             **{
                 status.value: number(name, width=width, help=f"{meaning}; counted as wrong", format="localized")
-                for (status, (name, meaning)), width in zip(FAILURES.items(), (60, 60, 100, 70), strict=True)
+                for (status, (name, meaning)), width in zip(FAILURES.items(), (55, 55, 90, 65), strict=True)
             },
-            "speed": number("Answers/s", width=80, format="%.2f", help=f"Calls by their wall time. {NO_SPEED}"),
+            "speed": number("Answers/s", width=75, format="%.2f", help=f"Calls by their wall time. {NO_SPEED}"),
             "prompts": text("Prompts", width=90),
             "decoding": text("Decoding", width=180),
             "group": text("Group", width=150),
@@ -99,19 +99,21 @@ def show_sessions(record: RunRecord) -> None:
             "started, UTC": session.started,
             "last saved, UTC": session.last_saved,
             "calls": session.n_asked,
-            "seconds": session.seconds,
             "answers/s": session.n_asked / session.seconds if session.seconds else None,
         }
         for session in record.sessions
     ]
-    times = {name: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss") for name in list(rows[0])[:2]}
-    numbers = {name: st.column_config.NumberColumn(format="%.2f") for name in ("seconds", "answers/s")}
+    times = {name: st.column_config.DatetimeColumn(width=125, format="YYYY-MM-DD HH:mm") for name in list(rows[0])[:2]}
+    numbers = {
+        "calls": st.column_config.NumberColumn(width=60, format="localized"),
+        "answers/s": st.column_config.NumberColumn(width=75, format="%.2f"),
+    }
     st.dataframe(
         pd.DataFrame(rows).astype({"answers/s": "Float64"}),
         hide_index=True,
         width="content",
         height="content" if len(rows) <= SHOWN_ROWS else 36 * (SHOWN_ROWS + 1),
-        column_config={**times, **numbers, "calls": st.column_config.NumberColumn(format="localized")},
+        column_config={**times, **numbers},
         placeholder=NOT_AVAILABLE,
     )
 

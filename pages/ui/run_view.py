@@ -19,7 +19,7 @@ from pages.ui.links import CASE, ENDOCA, case_query
 from pages.ui.resources import kept
 from pages.ui.run_answers import cases_of_errors
 from pages.ui.run_tables import show_sessions, show_unread
-from pages.ui.run_words import FAILURES, NO_SPEED, provenance, provenance_sentence, run_name, seconds_words
+from pages.ui.run_words import FAILURES, NO_SPEED, pace_words, provenance, provenance_sentence, run_name, seconds_words
 from pages.ui.tags import origin_tag, vlm_mark
 
 STYLE = Path(__file__).resolve().parent / "static" / "runs.css"
@@ -124,9 +124,8 @@ def _line(text: str) -> str:
 def _speed(throughput: Throughput | None) -> str:
     if throughput is None:
         return f'<div class="run-speed"><p><b>{NOT_AVAILABLE}</b> {NO_SPEED}</p></div>'
-    pace = throughput.answers_per_second
     figures = (
-        (NOT_AVAILABLE if pace is None else f"{pace:,.2f}", "answers a second"),
+        (pace_words(throughput.answers_per_second), "answers a second"),
         (seconds_words(throughput.median_seconds), "a call, the median"),
         (f"{throughput.n_cut:,}", "cut by the token limit"),
     )

@@ -9,6 +9,7 @@ __all__ = [
     "NO_SPEED",
     "known",
     "overview_sentence",
+    "pace_words",
     "provenance",
     "provenance_sentence",
     "run_name",
@@ -63,16 +64,14 @@ def overview_sentence(runs: Sequence[RunSummary]) -> str:
     whence = [f"{origins[origin]:,} {origin}" for origin in Origin if origins[origin]]
     covered = [run.coverage for run in runs]
     n_answered, n_probes = (sum(getattr(one, name) for one in covered) for name in ("n_answered", "n_probes"))
-    lost = {
-        word: sum(getattr(one, f"n_{word}") for one in covered) for word in ("failed", "empty", "missing", "unparsed")
-    }
-    n_unread = lost.pop("unparsed")
-    rest = "".join(f"{mark} {n:,} {word}" for mark, (word, n) in zip(";,,", lost.items(), strict=True) if n)
+    lost = {word: sum(getattr(one, f"n_{word}") for one in covered) for word in ("failed", "empty", "missing")}
+    rest = ", ".join(f"{n:,} {word}" for word, n in lost.items() if n)
+    n_unread = sum(one.n_unparsed for one in covered)
     unread = f" {plural(n_unread, 'answer')} could not be read." if n_unread else ""
-    return (
-        f"{plural(len(runs), 'run')} of {_listed(who)}, {_listed(whence)}. "
-        f"Of {plural(n_probes, 'question')} put to them {n_answered:,} are answered{rest}.{unread}"
+    answered = (
+        f"Of {plural(n_probes, 'question')} put to them {n_answered:,} are answered{f'; {rest}' if rest else ''}."
     )
+    return f"{plural(len(runs), 'run')} of {_listed(who)}, {_listed(whence)}. {answered}{unread}"
 
 
 def provenance_sentence(run: RunSummary) -> str:
@@ -97,7 +96,7 @@ def provenance(run: RunSummary) -> list[tuple[str, list[str]]]:
     group = _NOT_KNOWN if run.vlm_group is None else GROUP_LABELS.get(run.vlm_group, run.vlm_group)
     details = [] if record is None else [f"{name}: {value}" for name, value in record.vlm.details.items()]
     facts = [
-        ("VLM", [run.vlm, group, *details]),
+        ("VLM", [run.vlm, f"group: {group}", *details]),
         ("Setting", [run.setting]),
         ("Prompts", [known(run.prompt_version), *([f"SHA-256 {record.prompts_sha256}"] if record else [])]),
         ("Decoding", [known(run.decoding), *_watched(record)]),
@@ -114,6 +113,13 @@ def provenance(run: RunSummary) -> list[tuple[str, list[str]]]:
         ]
     facts.append(("Run", [run.run_id]))
     return [(about, told) for about, lines in facts if (told := [line for line in lines if line])]
+
+
+def pace_words(pace: float | None) -> str:
+    """Return answers a second to three digits, "1,147" or "0.25"; N/A for None."""
+    if pace is None:
+        return NOT_AVAILABLE
+    return f"{pace:,.{0 if pace >= 100 else 1 if pace >= 10 else 2}f}"
 
 
 def seconds_words(seconds: float | None) -> str:

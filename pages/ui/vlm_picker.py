@@ -9,6 +9,7 @@ __all__ = ["vlm_picker"]
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -30,6 +31,8 @@ LOOK_AGAIN = 15
 """Seconds after which files, keys, GPUs and memory are looked at again."""
 
 GB = 1e9
+
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 _GROUP_ORDER = ("demo", "general_open", "medical_open", "endoscopy_adapted", "closed_source", "blind")
 
@@ -139,7 +142,8 @@ def _option(entry: VlmEntry) -> str:
 def _about(entry: VlmEntry, place: int | None) -> str:
     """Return what a person should know before asking a VLM: whose it is, where it runs, what it needs."""
     if entry.openai:
-        where = f"Asked at {entry.openai.host}: images and questions leave this machine."
+        is_here = urlsplit(entry.openai.base_url).hostname in _THIS_MACHINE
+        where = f"Asked at {entry.openai.host}{'' if is_here else ': images and questions leave this machine'}."
     else:
         where = f"Runs on this machine{_needs(entry)}."
     lacking = {"attention maps": entry.attention.why_not, "gradient maps": entry.gradients.why_not}
@@ -187,14 +191,12 @@ def _worker_words(status: WorkerStatus) -> str:
 
 def _problems(problems: Sequence[BadLine]) -> str:
     """Return what is wrong in the lists of VLMs, with file, line and field."""
-    items = "".join(f"<li>{escape(describe_bad_line(one))}</li>" for one in problems)
-    heading = f"{plural(len(problems), 'fault')} in the lists of VLMs; what has one is left out until it is mended:"
+    items = "".join(f"<li>{escape(describe_bad_line(one).strip())}</li>" for one in problems)
+    heading = f"{plural(len(problems), 'fault')} in the lists of VLMs. An entry with a fault is left out:"
     return f'<div class="vlm-problems" role="note"><p>{heading}</p><ul>{items}</ul></div>'
 
 
-def _table(
-    entries: Sequence[VlmEntry], found: Mapping[str, Availability], places: Mapping[str, int]
-) -> str:
+def _table(entries: Sequence[VlmEntry], found: Mapping[str, Availability], places: Mapping[str, int]) -> str:
     """Return the list of all VLMs, those that can be asked first, each with its licence or what it lacks."""
     parts = []
     for title, ok in (("Can be asked here", True), ("Not available here", False)):

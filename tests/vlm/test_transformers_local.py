@@ -444,6 +444,16 @@ class TestLoading:
         assert "online: true" in caught.value.hint
         assert not offline
 
+    def test_an_adapter_that_is_not_here_is_said_to_be_missing(
+        self, folders: Callable[[str], Path], offline: list[object]
+    ) -> None:
+        pytest.importorskip("peft")
+        with pytest.raises(AppError) as caught:
+            load_vlm(LocalSpec(str(folders("llava")), "Tuned", adapter="nobody/no-such-adapter"))
+        assert "Tuned (nobody/no-such-adapter) are not all on this machine" in caught.value.message
+        assert "hf download nobody/no-such-adapter" in caught.value.hint
+        assert not offline
+
     @pytest.mark.parametrize(
         ("files", "words"),
         [
