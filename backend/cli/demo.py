@@ -16,7 +16,7 @@ from backend.errors import AppError
 from backend.settings import DATA
 
 if TYPE_CHECKING:
-    from backend.demo.training import CurvePoint
+    from backend.demo.curves import CurvePoint
 
 WORK = DATA / "demo" / "training"
 
@@ -57,8 +57,9 @@ def train(
     """
     import torch
 
+    from backend.demo.curves import CURVES
     from backend.demo.training import Training
-    from backend.demo.training_record import CURVES, write_record
+    from backend.demo.training_record import write_record
 
     options = options_of(ctx, None, as_json)
     if not resume and (work / "checkpoint").exists():

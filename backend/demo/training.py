@@ -4,14 +4,13 @@ What a step draws depends on the seed and the step's number alone, so a training
 stopped and resumed takes the steps it would have taken.
 """
 
-__all__ = ["CurvePoint", "OnPoint", "Training", "as_json", "prompts_hash"]
+__all__ = ["Training", "prompts_hash"]
 
 import hashlib
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +19,12 @@ from backend.demo.architecture import build_processor, build_tokenizer, build_vl
 from backend.demo.batches import IGNORED, Encoder, losses, see
 from backend.demo.checkpoint import Standing, load_checkpoint, save_checkpoint
 from backend.demo.curriculum import CURRICULUM, SEED, Stage
+from backend.demo.curves import Accuracy, CurvePoint, OnPoint
 from backend.demo.lessons import Lesson, endoscopy_lessons, surgical_lessons
 from backend.demo.patch_names import naming_loss, naming_parameters, word_rows
 from backend.demo.scenes import Split
 from backend.demo.training_frames import Pictures, draw_pictures
-from backend.demo.validation import Accuracy, accuracy, validation_lessons
+from backend.demo.validation import accuracy, validation_lessons
 from backend.domain.progress import Report
 from backend.endoca import prompts as endoca
 from backend.surgcheck import prompts as surgcheck
@@ -41,29 +41,6 @@ EVERY = 250
 
 CHECKPOINT_SECONDS = 120.0
 """Between two checkpoints within a stage."""
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """One point of the learning curves, measured on validation frames."""
-
-    stage: str
-    step: int
-    """Over all stages."""
-    seconds: float
-    """Spent on training so far."""
-    training_loss: float
-    """Mean over the steps since the last point, or since the training was taken up again."""
-    accuracy: Accuracy = field(default_factory=dict)
-    """Empty where nothing was asked yet."""
-
-
-OnPoint = Callable[[CurvePoint], None]
-
-
-def as_json(point: CurvePoint) -> str:
-    """Return a point as a line of the curve's file."""
-    return json.dumps(asdict(point))
 
 
 def prompts_hash() -> str:

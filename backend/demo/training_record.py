@@ -1,6 +1,6 @@
-"""What is kept beside the weights: how they were made, and the learning curves."""
+"""What is kept beside the weights: how they were made."""
 
-__all__ = ["CURVES", "RECORD", "read_curves", "read_record", "write_record"]
+__all__ = ["RECORD", "read_record", "write_record"]
 
 import json
 from collections.abc import Sequence
@@ -10,14 +10,13 @@ from typing import Any
 
 from backend import __version__
 from backend.demo.curriculum import SEED, Stage
-from backend.demo.training import CurvePoint, prompts_hash
 from backend.endoca.prompts import PROMPT_VERSION as ENDOCA_VERSION
 from backend.errors import AppError
 from backend.surgcheck.prompts import PROMPT_VERSION as SURGCHECK_VERSION
 from backend.verimap.prompts import PROMPT_VERSION as VERIMAP_VERSION
 
-RECORD, CURVES = "training.json", "curves.jsonl"
-"""Names of the files."""
+RECORD = "training.json"
+"""Name of the file."""
 
 COMMAND = "python -m backend demo train"
 
@@ -33,6 +32,8 @@ def write_record(folder: Path, curriculum: Sequence[Stage], seconds: float, thre
     """
     import torch
     import transformers
+
+    from backend.demo.training import prompts_hash
 
     record = {
         "command": COMMAND,
@@ -54,20 +55,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     Raises:
         AppError: Nothing is kept beside its weights.
     """
-    return dict(json.loads(_read(folder / RECORD)))
-
-
-def read_curves(folder: Path) -> list[CurvePoint]:
-    """Return the learning curves kept beside the weights, in order.
-
-    Raises:
-        AppError: Nothing is kept there.
-    """
-    return [CurvePoint(**json.loads(line)) for line in _read(folder / CURVES).splitlines()]
-
-
-def _read(path: Path) -> str:
+    path = folder / RECORD
     try:
-        return path.read_text(encoding="utf-8")
+        return dict(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise AppError(f"{path} cannot be read ({error.strerror}).", "Restore data/demo from the project.") from error

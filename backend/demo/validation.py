@@ -4,7 +4,7 @@ The lessons are the same at every point of the curves, and a reply counts as rig
 every token of it is the likeliest after those before it.
 """
 
-__all__ = ["Accuracy", "accuracy", "validation_lessons"]
+__all__ = ["accuracy", "validation_lessons"]
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from backend.demo.batches import Encoder, losses, see
 from backend.demo.curriculum import SEED
+from backend.demo.curves import Accuracy
 from backend.demo.lessons import Lesson, endoscopy_lessons, surgical_lessons
 from backend.demo.training_frames import Pictures
 
@@ -34,9 +35,6 @@ SURGICAL_MIX = {"answer": 6, "verify": 1}
 
 _TOGETHER, _SURGICAL_TOGETHER = 8, 16
 """Pictures measured at once."""
-
-Accuracy = Mapping[str, Mapping[str, tuple[int, int]]]
-"""Task → question class, complexity or surgical task → (replies right to the last token, n)."""
 
 About = tuple[NDArray[np.uint8], list[tuple[int, Lesson]]]
 """Some pictures, and lessons each with the index of the picture it is about."""
