@@ -134,8 +134,8 @@ def test_a_thing_lies_in_every_cell_with_a_quarter_of_its_pixels() -> None:
 
 def test_every_reference_of_a_frame_is_in_the_vocabulary_of_its_class() -> None:
     assert set(FINDINGS) <= set(BY_NAME["abnormality_presence"].labels)
-    assert INSTRUMENTS == BY_NAME["instrument_presence"].labels
-    assert LANDMARKS == BY_NAME["landmark_presence"].labels
+    assert BY_NAME["instrument_presence"].labels == INSTRUMENTS
+    assert BY_NAME["landmark_presence"].labels == LANDMARKS
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ def test_one_value_of_a_class_is_wrong_where_another_is_the_reference(name: str)
             )
 
 
-@settings(max_examples=150, deadline=None)
-@given(SEEDS, st.tuples(st.integers(0, 6), st.integers(0, 30), st.integers(0, 80)))
+@settings(max_examples=100, deadline=None)
+@given(SEEDS, st.tuples(st.integers(0, 8), st.integers(0, 25), st.integers(0, 40)))
 def test_complex_questions_ask_for_what_they_may(seed: int, wanted: tuple[int, int, int]) -> None:
     facts = facts_from(seed)
     asked = complex_questions(facts, np.random.default_rng(seed), wanted)
