@@ -6,10 +6,11 @@ from backend.domain.metric import percent
 from backend.services.endoca_series import MOST_UNANSWERED, vlm_places
 from backend.services.headlines import FEWEST_UNITS, headlines
 from backend.services.store_contents import totals
+from pages.ui.box_vlm import show_box_vlm
 from pages.ui.first_steps import show_first_steps
+from pages.ui.first_visit import is_busy, show_coming_in
 from pages.ui.headline_cards import STYLE, show_headline
 from pages.ui.import_report import plural
-from pages.ui.job_view import show_job
 from pages.ui.links import CASE, DATA, ENDOCA
 from pages.ui.resources import kept, the_store
 from pages.ui.run_overview import show_run_overview
@@ -24,12 +25,13 @@ st.markdown(
 )
 
 store = the_store()
+busy = is_busy(store)
 held = kept(totals)
 runs, gaps = kept(headlines)
 places = kept(vlm_places)
 
-if not held.suites:
-    show_job(store)
+show_coming_in(store, busy=busy, is_empty=not held.suites)
+if not held.suites and not busy:
     show_first_steps()
 
 if gaps:
@@ -58,3 +60,5 @@ if held.suites:
         st.page_link(ENDOCA, label="Compare VLMs on Paired answers")
         st.page_link(CASE, label="Look at single cases")
         st.page_link(DATA, label="Import more on the Data page")
+
+show_box_vlm(runs)

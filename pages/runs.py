@@ -18,7 +18,8 @@ st.title("Where do these answers come from?")
 runs = kept(run_overview)
 if runs:
     st.text(overview_sentence(runs))
-    opened = show_run_table(runs)
+    with st.container(key="all_runs"):
+        opened = show_run_table(runs)
     if opened is not None:
         open_run(opened)
 else:
@@ -31,7 +32,7 @@ else:
 asked = st.query_params.get("run", "")
 if asked:
     by_id = {run.run_id: run for run in runs}
-    with st.container(border=True, key="run"):
+    with st.container(border=True, key="one_run"):
         if asked in by_id:
             show_run(by_id[asked], kept(vlm_places).get(by_id[asked].vlm))
         else:
@@ -39,5 +40,4 @@ if asked:
             st.button("Show all runs", on_click=close_run)
 
 st.subheader("Let a VLM answer a suite")
-st.caption("Batch runs are started on the command line. They can be stopped, killed and resumed.")
 show_commands()

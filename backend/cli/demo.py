@@ -97,19 +97,25 @@ def draw(ctx: typer.Context, as_json: JsonOption = False) -> None:
         print_text(f"The test split is in {DEMO}.")
 
 
-@group.command("answer", epilog=examples("demo answer"))
-def answer(ctx: typer.Context, as_json: JsonOption = False) -> None:
+@group.command("answer", epilog=examples("demo answer", "demo answer --blind"))
+def answer(
+    ctx: typer.Context,
+    blind: Annotated[bool, typer.Option("--blind", help="Only the blind baseline.")] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Let the VLM in the box and the blind baseline answer the test split, into the shipped run folders."""
     from backend.services.demo.shipped import RUNS
-    from backend.services.demo.shipped_runs import make_shipped_runs
+    from backend.services.demo.shipped_runs import make_blind_runs, make_vlm_runs
     from backend.services.runs.identity import identity_of
     from backend.vlm.registry import Registry
 
     options = options_of(ctx, None, as_json)
-    registry = Registry.load()
     with progress() as report:
-        vlm = registry.open_vlm("demo", in_worker=False)
-        make_shipped_runs(vlm, identity_of(registry.find("demo")), report)
+        make_blind_runs(report)
+        if not blind:
+            registry = Registry.load()
+            vlm = registry.open_vlm("demo", in_worker=False)
+            make_vlm_runs(vlm, identity_of(registry.find("demo")), report)
     if options.as_json:
         print_json({"folder": str(RUNS)})
     else:

@@ -110,6 +110,16 @@ def padded_batch(model: Any, asks: Sequence[Encoded]) -> Batch:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Computed:
+    """Beginnings run through a VLM."""
+
+    cache: Any
+    """Keys and values, a row an image."""
+    shifts: Any
+    """How far an image shifts later positions, a row an image, in the Qwen VLMs; None in others."""
+
+
 class _SharedPrefix:
     """The beginning that all asks of a group share, computed once an image when first needed."""
 
@@ -122,8 +132,8 @@ class _SharedPrefix:
         rows = {image: row for row, image in enumerate(first_asks)}
         self._first_asks = list(first_asks.values())
         self._rows = {place: rows[image] for place, image in images.items()}
-        self._cache: Any = None
-        self._shifts: Any = None
+        self._computed: _Computed | None = None
+        self._has_failed = False
         self.length = _common_length([ask.ids for ask in asks.values()])
         """Tokens; each ask has at least one more."""
 
@@ -131,15 +141,21 @@ class _SharedPrefix:
         """Lay asks after the beginnings that belong to their images.
 
         Padding stands between the two; it is masked and left out when positions are counted.
+        Where all images at once were too much, those of ``places`` alone are computed.
         """
         import torch
 
-        if self._cache is None:
-            self._compute()
-        cache = copy.deepcopy(self._cache)
-        if self._shifts is not None:
-            self._model.model.rope_deltas = self._shifts
-        keep_rows(self._model, cache, [self._rows[place] for place in places])
+        rows = [self._rows[place] for place in places]
+        if self._has_failed:
+            alone = sorted(set(rows))
+            computed = self._compute([self._first_asks[row] for row in alone])
+            rows = [alone.index(row) for row in rows]
+        else:
+            computed = self._all_computed()
+        cache = copy.deepcopy(computed.cache)
+        if computed.shifts is not None:
+            self._model.model.rope_deltas = computed.shifts
+        keep_rows(self._model, cache, rows)
         all_ids = [self._asks[place].tokens["input_ids"] for place in places]
         ids, mask = _left_padded([ids[:, self.length :] for ids in all_ids], _padding(self._model))
         heads = torch.cat([ids[:, : self.length] for ids in all_ids])
@@ -150,31 +166,40 @@ class _SharedPrefix:
             cache=cache,
         )
 
-    def _compute(self) -> None:
-        """Run the beginnings of all images through the VLM in one pass.
+    def _all_computed(self) -> _Computed:
+        if self._computed is None:
+            try:
+                self._computed = self._compute(self._first_asks)
+            except BaseException:
+                self._has_failed = True
+                raise
+        return self._computed
+
+    def _compute(self, asks: Sequence[Encoded]) -> _Computed:
+        """Run beginnings, one an image, through the VLM in one pass.
 
         The Qwen VLMs keep on themselves how far an image shifts later positions (`keep_rows`);
         where a beginning holds no image, that is 0.
         """
         import torch
 
-        asks, model = self._first_asks, self._model
+        model = self._model
         inputs: dict[str, Any] = _pictures(asks)
         for name in asks[0].tokens:
             inputs[name] = torch.cat([ask.tokens[name][:, : self.length] for ask in asks])
         if "logits_to_keep" in inspect.signature(model.forward).parameters:
             inputs["logits_to_keep"] = 1
         holder = getattr(model, "model", None)
-        has_shifts = holder is not None and hasattr(holder, "rope_deltas")
+        has_shifts = hasattr(holder, "rope_deltas")
         if holder is not None and has_shifts:
             holder.rope_deltas = None
         cache = _empty_cache(model)
         with torch.no_grad():
             model(**_on_device(model, inputs), cache=cache, use_cache=True)
-        if holder is not None and has_shifts:
-            no_shift = torch.zeros(len(asks), 1, dtype=torch.long, device=model.device)
-            self._shifts = no_shift if holder.rope_deltas is None else holder.rope_deltas
-        self._cache = cache
+        if holder is None or not has_shifts:
+            return _Computed(cache, None)
+        no_shift = torch.zeros(len(asks), 1, dtype=torch.long, device=model.device)
+        return _Computed(cache, no_shift if holder.rope_deltas is None else holder.rope_deltas)
 
 
 def _alike_to_image_end(encoded: Mapping[int, Encoded], image_token: int) -> Iterator[tuple[int, list[int]]]:

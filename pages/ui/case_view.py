@@ -13,6 +13,7 @@ from pathlib import Path
 import streamlit as st
 
 from backend.services.cases import Case, CaseRun, runs_in_order
+from backend.services.demo.synthetic import SYNTHETIC
 from backend.services.endoca_series import vlm_places
 from backend.services.images import image_file
 from backend.store.filters import UnitFilter
@@ -21,12 +22,15 @@ from pages.ui.answer_table import answer_table, verdict_order, verdict_tag
 from pages.ui.answer_words import part_name, role_name
 from pages.ui.image_routes import image_url
 from pages.ui.links import DATA
+from pages.ui.tags import synthetic_tag
 from pages.ui.viewer import image_viewer
 
 STYLE = Path(__file__).resolve().parent / "static" / "case.css"
 
 VIEWER_HEIGHT = 440
 """In CSS pixels; a frame of an endoscope fills it at the width of half a page."""
+
+DRAWN = "This frame was drawn by a program; it shows no patient."
 
 SEEN = "From the training split of the source data; VLMs adapted to it may have seen it."
 
@@ -93,9 +97,11 @@ def identity(case: Case) -> str:
     if image.sha256:
         parts.append(f'sha256 <code title="{escape(image.sha256)}">{escape(image.sha256)}</code>')
     parts += [escape(image.dataset), f"split {escape(case.split or 'not named')}"]
-    parts.append(f"{escape(case.suite)} {escape(case.source_id)}")
+    is_drawn = image.dataset == SYNTHETIC
+    parts.append(f"{escape(case.suite)} {escape(case.source_id)}{f' {synthetic_tag()}' if is_drawn else ''}")
     strip = f'<div class="case-identity">{"".join(f"<span>{part}</span>" for part in parts)}</div>'
-    return strip + (f'<p class="case-note">{SEEN}</p>' if case.split.lower() == "train" else "")
+    notes = [note for note, holds in ((DRAWN, is_drawn), (SEEN, case.split.lower() == "train")) if holds]
+    return strip + "".join(f'<p class="case-note">{note}</p>' for note in notes)
 
 
 def _questions(case: Case) -> str:

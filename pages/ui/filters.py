@@ -19,6 +19,7 @@ from backend.figures.style import GROUP_LABELS
 from backend.services.endoca_series import Choices
 from backend.store.filters import UnitFilter
 from pages.ui.copy import copy_button
+from pages.ui.suite_names import suite_tag, suite_words
 
 
 class _Chip(NamedTuple):
@@ -123,7 +124,8 @@ def show_sentence(chosen: UnitFilter, names: Mapping[str, str], count: str) -> N
     """
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.html(
-            f"<div><span style='opacity:.75'>{escape(chosen.sentence(names))}:</span> <b>{escape(count)}</b></div>",
+            f"<div><span style='opacity:.75'>{escape(chosen.sentence(names))}:</span> <b>{escape(count)}</b> "
+            f"{suite_tag(chosen.suite)}</div>",
             width="stretch",
         )
         copy_button("Copy link", key="filter_link")
@@ -138,9 +140,10 @@ def _choose_suite(chosen: UnitFilter, suites: Sequence[str]) -> None:
         "Suite",
         list(suites),
         key="filter_suite",
+        format_func=suite_words,
         on_change=lambda: set_filter(UnitFilter(suite=st.session_state["filter_suite"])),
         label_visibility="collapsed",
-        width=130,
+        width=150,
         help="Units and runs of one suite",
     )
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import streamlit as st
 
 from backend.domain.metric import describe_estimate, percent, points
-from backend.endoca.outcomes import Outcome
 from backend.services.headlines import WidestGap
-from backend.store.filters import UnitFilter
-from pages.ui.links import CASE, ENDOCA
+from pages.ui.contradictions import contradiction_links
+from pages.ui.links import ENDOCA
+from pages.ui.suite_names import suite_tag
 from pages.ui.tags import origin_tag, vlm_name
 
 STYLE = Path(__file__).resolve().parent / "static" / "headline.css"
@@ -29,8 +29,7 @@ def show_headline(headline: WidestGap, place: int | None) -> None:
         if headline.run_id is None:
             st.page_link(ENDOCA, label="Open the printed table", query_params={"suite": headline.suite})
         else:
-            apart = UnitFilter(headline.suite, (headline.run_id,), outcomes=(Outcome.INCONSISTENT,))
-            st.page_link(CASE, label="Open these cases", query_params=apart.to_query())
+            contradiction_links(headline.suite, headline.run_id)
 
 
 def _words(headline: WidestGap, place: int | None) -> str:
@@ -41,7 +40,8 @@ def _words(headline: WidestGap, place: int | None) -> str:
     else:
         rest = f"Of its right answers {describe_estimate(headline.inconsistency)}, rest on a wrong part."
     return (
-        f'<div class="headline"><p class="quiet">{escape(headline.suite)} {origin_tag(headline.origin)}</p>'
+        f'<div class="headline"><p class="quiet">{escape(headline.suite)} {suite_tag(headline.suite)} '
+        f"{origin_tag(headline.origin)}</p>"
         f'<p class="vlm" title="{escape(headline.source)}">{vlm_name(headline.label, headline.vlm_group, place)}</p>'
         f'<p class="figures"><b>{percent(headline.complex_accuracy)}</b> right, '
         f"<b>{percent(headline.joint_accuracy)}</b> right on right parts</p>"

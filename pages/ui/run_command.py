@@ -32,22 +32,18 @@ def show_commands() -> None:
             st.page_link(DATA, label="Import a suite on the Data page")
     with right:
         entry = vlm_picker("vlm")
-    store = the_store()
-    st.code(
-        run_commands(entry.name if entry else None, suite, store.path),
-        language="bash",
-        wrap_lines=True,
-    )
+    for command in run_commands(entry.name if entry else None, suite, the_store().path):
+        st.code(command, language="bash", wrap_lines=True)
     unknown = "VLM and SUITE stand for names that are to be chosen. " if entry is None or suite is None else ""
     st.caption(
-        f"{unknown}Run them in Parallax's folder. Stopped or killed, the first command with --resume goes on where it "
-        "was; with --dry-run it only shows what would be asked. Both commands open this store file, which only one "
-        "process can have open: stop the app before them. The first needs it no longer once it asks."
+        f"{unknown}Batch runs are made on the command line, in Parallax's folder. Only one process can have the store "
+        "open, so stop the app first; once the first command asks, the app may run again until the second. A run "
+        "that was stopped or killed goes on with --resume; --dry-run only shows what would be asked."
     )
 
 
-def run_commands(vlm: str | None, suite: str | None, store: Path) -> str:
-    """Return two command lines: the batch run into a run folder, and the folder into the store.
+def run_commands(vlm: str | None, suite: str | None, store: Path) -> tuple[str, str]:
+    """Return the command lines of a batch run into a run folder, and of that folder's import into the store.
 
     Args:
         vlm: The VLM's name; None is written VLM.
@@ -56,9 +52,8 @@ def run_commands(vlm: str | None, suite: str | None, store: Path) -> str:
     """
     folder = f"data/runs/{_plain(vlm or 'VLM')}.{_plain(suite or 'SUITE')}"
     where = [] if str(store) == _DEFAULT_STORE else ["--store", str(store)]
-    predict = ["predict", "--model", vlm or "VLM", "--suite", suite or "SUITE", "--out", folder]
-    commands = (predict, ["import", "run", folder])
-    return "\n".join(f"{PROGRAM} {shlex.join([*command, *where])}" for command in commands)
+    predict = ["predict", "--model", vlm or "VLM", "--suite", suite or "SUITE", "--out", folder, *where]
+    return f"{PROGRAM} {shlex.join(predict)}", f"{PROGRAM} {shlex.join(['import', 'run', folder, *where])}"
 
 
 def _plain(name: str) -> str:

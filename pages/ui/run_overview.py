@@ -12,6 +12,7 @@ from backend.store.filters import UnitFilter
 from pages.ui.clicks import OPEN, clickable_table
 from pages.ui.links import CASE, open_page
 from pages.ui.store_tables import SYSTEMS
+from pages.ui.suite_names import suite_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ def show_run_overview(runs: "pd.DataFrame") -> None:
         group=[
             GROUP_LABELS.get(group, group) if isinstance(group, str) else "not known" for group in runs["vlm_group"]
         ],
+        suite=runs["suite"].map(suite_words),
         complex=100 * runs["complex_accuracy"],
         system=[SYSTEMS.get(system, system) for system in runs["system"]],
         joint=100 * runs["joint_accuracy"],
@@ -41,7 +43,7 @@ def show_run_overview(runs: "pd.DataFrame") -> None:
         words=lambda row, _: f"{runs['label'].iloc[row]} on {runs['suite'].iloc[row]}: right answers on a wrong part",
         ask="Open, in a row, opens the run's contradictions. So does this button for a chosen row.",
         column_config={
-            "suite": st.column_config.TextColumn("Suite", width=90),
+            "suite": st.column_config.TextColumn("Suite", width=125),
             "label": st.column_config.TextColumn("VLM", width=170),
             "origin": st.column_config.TextColumn("Origin", width=105),
             "group": st.column_config.TextColumn("Group", width=150),

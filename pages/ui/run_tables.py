@@ -13,13 +13,13 @@ from backend.domain.records import AnswerStatus, Role
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
 from backend.services.runs.overview import RunSummary
 from backend.services.runs.record import RunRecord
+from backend.services.runs.unread import unread_answers
 from backend.store.filters import UnitFilter
 from pages.ui.answer_words import role_name
 from pages.ui.clicks import OPEN, clickable_table
 from pages.ui.filters import link_choice
 from pages.ui.links import CASE, case_query, open_page
 from pages.ui.resources import kept
-from pages.ui.run_answers import unread_answers
 from pages.ui.run_words import FAILURES, NO_SPEED, known, run_name
 from pages.ui.store_tables import SYSTEMS
 

@@ -1,6 +1,6 @@
 """One run: where its answers come from, how much it covers, what failed, and how fast it went."""
 
-__all__ = ["close_run", "open_run", "show_run"]
+__all__ = ["close_run", "open_run", "run_coverage", "show_run"]
 
 import re
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ import streamlit as st
 from backend.domain.metric import NOT_AVAILABLE, percent
 from backend.domain.records import AnswerStatus
 from backend.services.runs.overview import Coverage, ErrorClass, RunSummary, Throughput
+from backend.services.runs.unread import cases_of_errors
 from backend.store.filters import UnitFilter
 from pages.ui.copy import copy_button
 from pages.ui.import_report import plural
 from pages.ui.links import CASE, ENDOCA, case_query
 from pages.ui.resources import kept
-from pages.ui.run_answers import cases_of_errors
 from pages.ui.run_tables import show_sessions, show_unread
 from pages.ui.run_words import FAILURES, NO_SPEED, pace_words, provenance, provenance_sentence, run_name, seconds_words
 from pages.ui.tags import origin_tag, vlm_mark
@@ -47,7 +47,7 @@ def show_run(run: RunSummary, place: int | None) -> None:
         copy_button("Copy link", key="run_link")
         st.button("Close", key="run_close", type="tertiary", on_click=close_run)
     st.text(provenance_sentence(run))
-    st.html(_coverage(run.coverage))
+    st.html(run_coverage(run.coverage))
     with st.container(horizontal=True, gap="medium"):
         st.page_link(CASE, label="Open the cases of this run", query_params=chosen.to_query())
         st.page_link(ENDOCA, label="Open this run in Paired answers", query_params=chosen.to_query())
@@ -88,7 +88,7 @@ def _head(run: RunSummary, place: int | None) -> str:
     )
 
 
-def _coverage(coverage: Coverage) -> str:
+def run_coverage(coverage: Coverage) -> str:
     """Return what became of the questions as a bar, and each kind with its count and share."""
     kinds = {
         "read": ("answered and readable", coverage.n_read),

@@ -22,6 +22,7 @@ from pages.ui.clicks import chosen_cell
 from pages.ui.import_report import KINDS, number_columns, show_report, summary
 from pages.ui.links import CASE, ENDOCA
 from pages.ui.plain import plain
+from pages.ui.suite_names import suite_words
 
 SYSTEMS = {"endoca": "EndoCA", "surgcheck": "SurgCheck", "verimap": "VeriMap"}
 """System, as the store names it → as its paper does."""
@@ -38,7 +39,7 @@ SHOWN_ROWS = 12
 REMOVED = "removed"
 """Session state: what was just removed, until it has been said."""
 
-WIDTHS = {"VLM": 170, "suite": 110, "files": 260, "what changed": 380}
+WIDTHS = {"VLM": 170, "suite": 125, "files": 260, "what changed": 380}
 """In pixels, of columns whose texts may be long."""
 
 ASK_WAYS = "Click a row for its cases, and what else can be done with it."
@@ -54,7 +55,7 @@ def show_suites(store: Store, *, removable: bool = True) -> None:
     suites = queries.suite_table(store)
     rows = pd.DataFrame(
         {
-            "suite": suites["suite"],
+            "suite": suites["suite"].map(suite_words),
             "system": suites["system"].map(_system_words),
             "units": suites["n_units"],
             "atomic questions": suites["n_atomic"],
@@ -90,7 +91,7 @@ def show_runs(store: Store) -> None:
         {
             "VLM": runs["vlm"],
             "system": runs["system"].map(_system_words),
-            "suite": runs["suite"],
+            "suite": runs["suite"].map(suite_words),
             "origin": runs["origin"].map(ORIGIN_GLYPHS),
             "answers": runs["n_answers"],
             "group": [_group_words(group) for group in runs["vlm_group"]],

@@ -5,7 +5,7 @@ words carry the meaning; colour only repeats it, so nothing is lost in print or 
 colour-blind reader. Colours are those of the figures and follow the page's theme.
 """
 
-__all__ = ["origin_tag", "outcome_tag", "vlm_mark", "vlm_name"]
+__all__ = ["SYNTHETIC_WORD", "origin_tag", "outcome_tag", "synthetic_tag", "vlm_mark", "vlm_name"]
 
 from html import escape
 
@@ -45,6 +45,11 @@ _ORIGIN_MEANINGS = {
     Origin.LIVE: "answers computed while somebody watched",
 }
 
+SYNTHETIC_WORD = "◌ synthetic"
+"""The tag of drawn frames, where only plain text can stand."""
+
+_SMALL = "display:inline-block;padding:0 .45em;font-size:.78em;line-height:1.5;white-space:nowrap"
+
 
 def origin_tag(origin: str) -> str:
     """Return a tag that names where a run's or a row's answers come from.
@@ -53,8 +58,13 @@ def origin_tag(origin: str) -> str:
         ValueError: No such origin.
     """
     known = Origin(origin)
-    layout = "display:inline-block;padding:0 .45em;font-size:.78em;line-height:1.5;white-space:nowrap"
-    return f'<span style="{layout};{_ORIGIN_SHAPES[known]}" title="{_ORIGIN_MEANINGS[known]}">{known.value}</span>'
+    return f'<span style="{_SMALL};{_ORIGIN_SHAPES[known]}" title="{_ORIGIN_MEANINGS[known]}">{known.value}</span>'
+
+
+def synthetic_tag() -> str:
+    """Return the tag of a suite of drawn frames: a shape of its own, for they are not of any patient."""
+    shape = f"border:1px dotted {_EDGE};border-radius:.4em 0;font-style:italic"
+    return f'<span style="{_SMALL};{shape}" title="drawn frames; none is of a patient">synthetic</span>'
 
 
 def outcome_tag(outcome: str) -> str:

@@ -16,6 +16,7 @@ from pages.ui.clicks import OPEN, clickable_table
 from pages.ui.image_routes import thumbnail_url
 from pages.ui.links import CASE, case_query, open_page
 from pages.ui.resources import kept
+from pages.ui.suite_names import suite_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +113,7 @@ def _columns(units: "pd.DataFrame", chosen: UnitFilter) -> "pd.DataFrame":
     shown["complexity"] = units["complexity"]
     shown["classes"] = [", ".join(key.replace("_", " ") for key in keys) for keys in units["question_classes"]]
     if not chosen.suite:
-        shown["suite"] = units["suite"]
+        shown["suite"] = units["suite"].map(suite_words)
     shown["link"] = [f"/case?{urlencode(case_query(unit, chosen))}" for unit in units["unit_id"]]
     return pd.DataFrame(shown)
 
@@ -148,7 +149,7 @@ def _config(columns: "pd.DataFrame") -> dict[str, Any]:
         "contradictions": number("Right on a wrong part", width=140, help="So many chosen runs contradict themselves"),
         "complexity": number("Parts", width=55, help="Complexity: the number of atomic questions"),
         "classes": text("Question classes", width=200),
-        "suite": text("Suite", width=90),
+        "suite": text("Suite", width=125),
         "link": st.column_config.LinkColumn("Link", display_text="new tab", width=70),
     }
     return {name: config for name, config in known.items() if name in columns}

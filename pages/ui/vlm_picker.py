@@ -30,11 +30,13 @@ STYLE = Path(__file__).resolve().parent / "static" / "vlm_picker.css"
 LOOK_AGAIN = 15
 """Seconds after which files, keys, GPUs and memory are looked at again."""
 
-GB = 1e9
-
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+"""Hosts to which a question is sent without leaving the machine."""
 
 _GROUP_ORDER = ("demo", "general_open", "medical_open", "endoscopy_adapted", "closed_source", "blind")
+
+_Stamps = tuple[tuple[str, int, int], ...]
+"""Name, size and time of each file that lists VLMs."""
 
 
 def vlm_picker(key: str) -> VlmEntry | None:
@@ -64,14 +66,15 @@ def vlm_picker(key: str) -> VlmEntry | None:
     st.html(_machine_line(machine, WORKERS.status()))
     if registry.problems:
         st.html(_problems(registry.problems))
-    with st.expander(f"{plural(len(entries), 'VLM')} in the list, {len(offered):,} can be asked here"):
+    counts = f"{plural(len(entries), 'VLM')} in the list, {len(offered):,} can be asked here"
+    with st.expander(counts, expanded=chosen is None):
         st.html(_table(entries, found, places))
         st.caption("VLMs of your own go into a file that the setting PARALLAX_MODELS names; see data/models.yaml.")
     return chosen
 
 
-def _lists() -> tuple[tuple[str, int, int], ...]:
-    """Return name, size and time of the files that list VLMs: a change of any is seen at the next rerun."""
+def _lists() -> _Stamps:
+    """Return the state of the files that list VLMs: a change of any is seen at the next rerun."""
     own = setting("PARALLAX_MODELS")
     stamps = []
     for path in (SHIPPED, *([Path(own).expanduser()] if own else [])):
@@ -85,14 +88,12 @@ def _lists() -> tuple[tuple[str, int, int], ...]:
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _registry(lists: tuple[tuple[str, int, int], ...]) -> Registry:
+def _registry(lists: _Stamps) -> Registry:
     return Registry.load()
 
 
 @st.cache_data(ttl=LOOK_AGAIN, max_entries=4, show_spinner="Looking which VLMs can be asked here")
-def _availabilities(
-    lists: tuple[tuple[str, int, int], ...], _entries: Sequence[VlmEntry]
-) -> tuple[Machine, dict[str, Availability]]:
+def _availabilities(lists: _Stamps, _entries: Sequence[VlmEntry]) -> tuple[Machine, dict[str, Availability]]:
     machine = look_at_machine()
     return machine, {entry.name: availability(entry, machine) for entry in _entries}
 
@@ -185,7 +186,7 @@ def _worker_words(status: WorkerStatus) -> str:
     if status.device:
         parts.append(f"on {status.device}")
     if status.process_bytes:
-        parts.append(f"{status.process_bytes / GB:.1f} GB")
+        parts.append(f"{status.process_bytes / 1e9:.1f} GB")
     return ", ".join(parts)
 
 

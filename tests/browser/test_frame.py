@@ -22,6 +22,7 @@ PAGES = {
     "/": "Overview",
     "/endoca": "Paired answers",
     "/case": "Case",
+    "/runs": "Runs",
     "/data": "Data",
 }
 LINE = "Research use only, not for clinical decisions"

@@ -12,14 +12,14 @@ from backend.endoca.vocabulary import CELLS
 
 
 def facts_from(seed: int) -> Facts:
-    """Return references that some frame could have: of up to four polyps and three patches."""
+    """Return references that some frame could have: of up to four polyps and two patches, as the drawn ones have."""
     rng = np.random.default_rng(seed)
 
     def some(labels: tuple[str, ...], least: int, most: int) -> str:
         chosen = set(rng.permutation(len(labels))[: rng.integers(least, most + 1)].tolist())
         return "; ".join(label for place, label in enumerate(labels) if place in chosen) or "none"
 
-    polyps, oesophagitis, colitis = int(rng.integers(5)), int(rng.integers(3)), int(rng.integers(2))
+    polyps, oesophagitis, colitis = int(rng.integers(5)), int(rng.integers(2)), int(rng.integers(2))
     findings = polyps + oesophagitis + colitis
     kinds = [kind for kind, n in ((POLYP, polyps), (OESOPHAGITIS, oesophagitis), (COLITIS, colitis)) if n]
     instruments = some(INSTRUMENTS, 0, 3)
@@ -49,4 +49,3 @@ def tiny_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(architecture, "WIDTH", 16)
     monkeypatch.setattr(architecture, "LAYERS", 2)
     monkeypatch.setattr(architecture, "HEADS", 2)
-    monkeypatch.setattr(architecture, "VOCABULARY", 320)

@@ -4,7 +4,7 @@ import pytest
 
 from backend.demo.curriculum import CURRICULUM, Stage
 
-STAGE = Stage("s", 200, endoscopy=1, surgical=1, learning_rate=0.01, last_rate=0.2)
+STAGE = Stage("s", 200, endoscopy=1, surgical=1, learning_rate=0.01, last_rate=0.2, naming=1)
 
 
 @pytest.mark.parametrize(

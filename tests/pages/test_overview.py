@@ -18,7 +18,8 @@ from tests.services.endoca_files import prediction_lines, write_jsonl
 
 @pytest.fixture
 def open_overview(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
-    """Return a function that opens the overview over a store made by ``make``."""
+    """Return a function that opens the overview over a store made by ``make``, with no VLM in the box."""
+    monkeypatch.setattr("backend.services.demo.shipped.VLM", tmp_path / "absent")
 
     def open_(make: Callable[[Path], None]) -> AppTest:
         path = tmp_path / "store.duckdb"

@@ -365,6 +365,21 @@ class TestFaults:
         else:
             assert all("memory" in reply.error and "was full" in reply.error for reply in replies)
 
+    def test_images_too_many_for_memory_are_encoded_in_halves(self, vlms: Vlms, frames: list[Path]) -> None:
+        vlm = vlms("llava")
+        short = [Ask(frames[0], f"Why {n}?") for n in range(3)]
+        long = [Ask(frames[1], f"Where is the polyp {n}?") for n in range(3)]
+        expected = list(map(told, vlm.answer_all(short + long, DECODING)))
+
+        def one_at_a_time(_: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+            if len(next(iter([*given, *named.values()]))) > 1:
+                raise torch.OutOfMemoryError("CUDA out of memory.")
+
+        hook = vlm._model.get_encoder(modality="image").register_forward_pre_hook(one_at_a_time, with_kwargs=True)
+        replies = vlm.answer_all(short + long, DECODING)
+        hook.remove()
+        assert list(map(told, replies)) == expected
+
     def test_an_ask_that_breaks_a_batch_fails_alone(
         self, vlms: Vlms, asks: list[Ask], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -3,7 +3,7 @@
 Everything goes through the runner that any run goes through; this module only plans.
 """
 
-__all__ = ["make_shipped_runs"]
+__all__ = ["make_blind_runs", "make_vlm_runs"]
 
 import hashlib
 import tempfile
@@ -63,8 +63,8 @@ ANSWER, REVISE = Decoding(max_new_tokens=80), Decoding(max_new_tokens=120)
 VERIFY = Decoding(max_new_tokens=120, watched=tuple(Verdict))
 
 
-def make_shipped_runs(vlm: Vlm, identity: VlmIdentity, report: Report) -> None:
-    """Let the VLM in the box and the blind baseline answer; go on where a folder is not finished.
+def make_vlm_runs(vlm: Vlm, identity: VlmIdentity, report: Report) -> None:
+    """Let the VLM in the box answer the test split; go on where a folder is not finished.
 
     Args:
         vlm: The VLM in the box, loaded.
@@ -75,12 +75,17 @@ def make_shipped_runs(vlm: Vlm, identity: VlmIdentity, report: Report) -> None:
     run_plan(direct, vlm, RUNS / DIRECT, resume=True, report=report)
     run_plan(_revision_plan(direct), vlm, RUNS / REVISION, resume=True, report=report)
     run_plan(_verification_plan(identity), vlm, RUNS / VERIFICATION, resume=True, report=report)
-    blind = _direct_plan(BLIND, report)
-    run_plan(blind, _blind_endoscopy(blind, report), RUNS / BLIND_DIRECT, resume=True, report=report)
     with tempfile.TemporaryDirectory(prefix="parallax-cues-") as folder:
-        pictures = _draw_cues(Path(folder))
-        run_plan(_surgical_plan(identity, pictures), vlm, RUNS / SURGICAL, resume=True, report=report)
-        surgical = _surgical_plan(BLIND, pictures)
+        plan = _surgical_plan(identity, _draw_cues(Path(folder)))
+        run_plan(plan, vlm, RUNS / SURGICAL, resume=True, report=report)
+
+
+def make_blind_runs(report: Report) -> None:
+    """Let the blind baseline answer the test split; go on where a folder is not finished."""
+    direct = _direct_plan(BLIND, report)
+    run_plan(direct, _blind_endoscopy(direct, report), RUNS / BLIND_DIRECT, resume=True, report=report)
+    with tempfile.TemporaryDirectory(prefix="parallax-cues-") as folder:
+        surgical = _surgical_plan(BLIND, _draw_cues(Path(folder)))
         run_plan(surgical, _blind_surgical(surgical, report), RUNS / BLIND_SURGICAL, resume=True, report=report)
 
 
@@ -181,10 +186,13 @@ def _asked_for(pair: Pair) -> str:
 
 
 def _replayed(plan: Plan, said: Mapping[str, str]) -> Vlm:
-    return Replay(
-        BLIND_VLM,
-        [StoredAnswer(Path(item.image_name).name, item.prompt, Reply(said[item.probe_id])) for item in plan.items],
-    )
+    """Return a VLM that says these answers.
+
+    A complex question of one part can have the words of its atomic question. To a VLM the two
+    are one question; the atomic answer, which stands later in the plan, is then given to both.
+    """
+    replies = {(Path(item.image_name).name, item.prompt): Reply(said[item.probe_id]) for item in plan.items}
+    return Replay(BLIND_VLM, [StoredAnswer(image, prompt, reply) for (image, prompt), reply in replies.items()])
 
 
 def _key(

@@ -1,0 +1,210 @@
+"""Promises of the built-in data set's way into a store, and of what is said about its VLM."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.demo.curves import CURVES, CurvePoint, as_json
+from backend.demo.training_record import RECORD
+from backend.errors import AppError
+from backend.services.demo.box_training import box_training
+from backend.services.demo.built_in import put_demo, wants_demo
+from backend.services.demo.questions import samples
+from backend.services.demo.shipped import DEMO_SUITE
+from backend.services.demo.synthetic import SYNTHETIC, synthetic_suites
+from backend.services.ingest.endoca import import_endoca
+from backend.services.ingest.files import SourceFile
+from backend.services.opening import open_store
+from backend.services.removal import remove_suite
+from backend.services.store_contents import totals
+from backend.store.store import Store
+from tests.services.demo_files import N_APART, N_ATOMIC, N_UNITS, make_demo, needs_answers, ship
+from tests.services.endoca_files import manifest_lines, write_jsonl
+
+POINTS = (
+    CurvePoint("naming", 2, 1.0, 9.5),
+    CurvePoint("answering", 4, 3.0, 2.5, {"atomic": {"polyp_count": (1, 4), "text_presence": (2, 6)}}),
+    CurvePoint("answering", 6, 5.0, 1.5, {"atomic": {"polyp_count": (4, 4)}, "complex": {"2": (0, 5)}}),
+)
+"""Atomic: 3 of 10, then 4 of 4; complex: 0 of 5."""
+
+TRAINED = {
+    "command": "python -m backend demo train",
+    "seed": 7,
+    "steps": {"naming": 2, "answering": 4},
+    "seconds": 120,
+    "threads": 2,
+    "prompt_versions": ["endoca-1", "surgcheck-1"],
+}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built-in data set in small."""
+    return make_demo(tmp_path_factory.mktemp("demo") / "demo")
+
+
+@pytest.fixture
+def shipped_demo(demo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small one in the place of the shipped one."""
+    ship(demo, monkeypatch)
+    return demo
+
+
+@pytest.fixture
+def asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The setting that lets the app fill an empty store."""
+    monkeypatch.setenv("PARALLAX_DEMO", "on")
+
+
+def keep_training(folder: Path) -> Path:
+    """Write learning curves and record as a training leaves them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CURVES).write_text("".join(f"{as_json(point)}\n" for point in POINTS))
+    (folder / RECORD).write_text(json.dumps(TRAINED))
+    return folder
+
+
+def a_point(**wrong: object) -> str:
+    """Return a line of the curves' file with something wrong in it."""
+    return json.dumps({"stage": "naming", "step": 1, "seconds": 1.0, "training_loss": 1.0, **wrong}) + "\n"
+
+
+def test_the_built_in_data_set_brings_suite_frames_and_both_runs(shipped_demo: Path, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "store.duckdb") as store:
+        done = put_demo(store)
+        held = totals(store)
+        apart = store.value("SELECT count(*) FROM outcomes WHERE outcome = 'inconsistent'")
+    assert (held.suites, held.units, held.images, held.images_at_hand) == (1, N_UNITS, 2, 2)
+    assert (held.runs, held.vlms, held.answers) == (2, 1, 2 * (N_UNITS + N_ATOMIC))
+    assert [run.vlm for run in done.runs] == ["Box VLM", "Blind baseline"]
+    assert apart == N_APART
+
+
+def test_to_bring_it_in_again_changes_nothing(shipped_demo: Path, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "store.duckdb") as store:
+        put_demo(store)
+        before = totals(store), store.value("SELECT count(*) FROM imports")
+        again = put_demo(store)
+        assert not again.changed
+        assert (totals(store), store.value("SELECT count(*) FROM imports")) == before
+
+
+def test_its_frames_can_be_left_out(shipped_demo: Path, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "store.duckdb") as store:
+        put_demo(store, attach=False)
+        assert totals(store).images_at_hand == 0
+
+
+def test_only_a_suite_of_drawn_frames_is_synthetic(shipped_demo: Path, tmp_path: Path) -> None:
+    other = write_jsonl(tmp_path / "other.jsonl", manifest_lines())
+    lines = [line | {"dataset": SYNTHETIC} if line["sample_id"] == 22 else line for line in manifest_lines()]
+    mixed = write_jsonl(tmp_path / "mixed.jsonl", lines)
+    with Store.create(tmp_path / "store.duckdb") as store:
+        assert synthetic_suites(store) == frozenset()
+        put_demo(store)
+        import_endoca(store, [SourceFile.at(other)])
+        import_endoca(store, [SourceFile.at(mixed)])
+        assert store.value("SELECT count(*) FROM suites") == 3
+        assert synthetic_suites(store) == {DEMO_SUITE}
+
+
+def test_an_empty_store_is_filled_unless_the_setting_says_off(
+    asked_for: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(tmp_path / "store.duckdb") as store:
+        assert wants_demo(store)
+        for off in ("off", "OFF"):
+            monkeypatch.setenv("PARALLAX_DEMO", off)
+            assert not wants_demo(store)
+
+
+def test_a_store_with_data_of_its_own_is_not_filled(asked_for: None, tmp_path: Path) -> None:
+    manifest = write_jsonl(tmp_path / "own.jsonl", manifest_lines())
+    with open_store(tmp_path / "store.duckdb") as store:
+        import_endoca(store, [SourceFile.at(manifest)])
+        assert not wants_demo(store)
+
+
+def test_what_was_taken_out_does_not_come_back(asked_for: None, shipped_demo: Path, tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.duckdb") as store:
+        put_demo(store)
+        assert not wants_demo(store)
+        remove_suite(store, DEMO_SUITE)
+        assert totals(store).suites == 0
+        assert not wants_demo(store)
+
+
+@needs_answers
+def test_the_shipped_data_set_goes_in_whole(tmp_path: Path) -> None:
+    asked = samples()
+    with Store.create(tmp_path / "store.duckdb") as store:
+        done = put_demo(store)
+        assert synthetic_suites(store) == {DEMO_SUITE}
+        held = totals(store)
+    assert (held.units, held.images, held.images_at_hand) == (len(asked), 480, 480)
+    assert held.answers == 2 * sum(map(len, asked))
+    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0), (0, 0)]
+
+
+def test_a_training_is_told_by_its_record_and_its_curves(tmp_path: Path) -> None:
+    training = box_training(keep_training(tmp_path / "vlm"))
+    assert training is not None
+    assert (training.command, training.steps, training.seconds) == ("python -m backend demo train", 6, 120)
+    assert (training.threads, training.seed, training.prompt_versions) == (2, 7, ("endoca-1", "surgcheck-1"))
+    assert training.losses.to_dict("list") == {
+        "stage": ["naming", "answering", "answering"],
+        "step": [2, 4, 6],
+        "loss": [9.5, 2.5, 1.5],
+    }
+    assert list(training.accuracy.itertuples(index=False, name=None)) == [
+        ("answering", 4, "atomic", 3, 10),
+        ("answering", 6, "atomic", 4, 4),
+        ("answering", 6, "complex", 0, 5),
+    ]
+
+
+def test_where_nothing_was_trained_there_is_nothing_to_tell(tmp_path: Path) -> None:
+    assert box_training(tmp_path / "absent") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (CURVES, ""),
+        (CURVES, "{"),
+        (CURVES, "[1, 2]\n"),
+        (CURVES, '"words"\n'),
+        (CURVES, '{"stage": "a", "step": 1}\n'),
+        (CURVES, a_point(training_loss="much")),
+        (CURVES, a_point(training_loss=float("nan"))),
+        (CURVES, a_point(accuracy=3)),
+        (CURVES, a_point(accuracy={"atomic": 3})),
+        (CURVES, a_point(accuracy={"atomic": {}})),
+        (CURVES, a_point(accuracy={"atomic": {"polyp_count": [5]}})),
+        (CURVES, a_point(accuracy={"atomic": {"polyp_count": [5, 4]}})),
+        (RECORD, "{"),
+        (RECORD, "{}"),
+        (RECORD, "[]"),
+        (RECORD, json.dumps(TRAINED | {"steps": 6})),
+        (RECORD, json.dumps(TRAINED | {"seconds": None})),
+        (RECORD, None),
+    ],
+)
+def test_a_damaged_file_is_an_error_that_says_what_to_do(tmp_path: Path, name: str, content: str | None) -> None:
+    folder = keep_training(tmp_path / "vlm")
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_text(content)
+    with pytest.raises(AppError, match="Restore data/demo from the project") as told:
+        box_training(folder)
+    assert name in told.value.message
+
+
+def test_a_file_that_is_no_text_is_damaged_too(tmp_path: Path) -> None:
+    folder = keep_training(tmp_path / "vlm")
+    (folder / CURVES).write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(AppError, match="damaged"):
+        box_training(folder)
