@@ -34,8 +34,10 @@ class Plain:
         import torch
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
-        self.processor = AutoProcessor.from_pretrained(folder)
-        self.model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32).eval()
+        processors: Any = AutoProcessor
+        models: Any = AutoModelForImageTextToText
+        self.processor = processors.from_pretrained(folder)
+        self.model = models.from_pretrained(folder, dtype=torch.float32).eval()
 
     def inputs(self, ask: Ask) -> Any:
         """Return the tensors of a question."""

@@ -41,7 +41,23 @@ def weights(folder: Path, content: bytes = b"weights", **others: bytes) -> Path:
         ),
         (
             {"openai": {"base_url": "https://vlm.example/v1", "model": "m-1", "key_variable": "SECRET"}},
-            {"service": "vlm.example", "model": "m-1"},
+            {"service": "vlm.example", "model": "m-1", "temperature": "0", "token limit": "max_tokens"},
+        ),
+        (
+            {
+                "openai": {
+                    "base_url": "https://vlm.example/v1",
+                    "model": "m-2",
+                    "sends_temperature": False,
+                    "limit_field": "max_completion_tokens",
+                }
+            },
+            {
+                "service": "vlm.example",
+                "model": "m-2",
+                "temperature": "the service's own",
+                "token limit": "max_completion_tokens",
+            },
         ),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from backend.errors import AppError
 from backend.services.runs.plan import VlmIdentity
+from backend.vlm.availability import weights_folder
 from backend.vlm.entries import LocalWeights, VlmEntry
 
 _SUFFIXES = frozenset({".safetensors", ".json", ".jinja", ".model", ".txt"})
@@ -19,7 +20,8 @@ def identity_of(entry: VlmEntry) -> VlmIdentity:
     """Return the identity of a VLM of the registry.
 
     A folder's weights go by their fingerprint, so that it may be moved but not trained anew; a
-    hub's by id and revision; a service's by its host and the name it has there. Where it runs
+    hub's by id, revision and the commit that lies in the cache; a service's by its host, the name
+    it has there, and how it is asked for greedy answers and for their length. Where a VLM runs
     (device, device map) makes it no other VLM; each session of a run says that for itself.
 
     Raises:
@@ -27,7 +29,14 @@ def identity_of(entry: VlmEntry) -> VlmIdentity:
     """
     if entry.transformers:
         return VlmIdentity(entry.name, entry.group, _of_weights(entry.transformers))
-    details = {"service": entry.openai.host, "model": entry.openai.model} if entry.openai else {}
+    details = {}
+    if service := entry.openai:
+        details = {
+            "service": service.host,
+            "model": service.model,
+            "temperature": "0" if service.sends_temperature else "the service's own",
+            "token limit": service.limit_field,
+        }
     return VlmIdentity(entry.name, entry.group, details)
 
 
@@ -61,6 +70,8 @@ def _add(path: Path, digest: "hashlib._Hash") -> None:
 
 def _of_weights(weights: LocalWeights) -> dict[str, str]:
     details = {"weights": _place(weights.source), "revision": weights.revision, "dtype": weights.dtype}
+    if not Path(weights.source).is_absolute() and (cached := weights_folder(weights.source, weights.revision)):
+        details["commit"] = cached.name
     if weights.adapter:
         details["adapter"] = _place(weights.adapter)
     details["quantization"] = weights.quantization
