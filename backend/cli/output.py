@@ -4,7 +4,7 @@ JSON is ASCII, so it survives every terminal and pipe. Text from files is shown 
 control characters.
 """
 
-__all__ = ["Table", "print_json", "print_report", "print_table", "print_text", "run_sentence", "say"]
+__all__ = ["Table", "counted", "print_json", "print_report", "print_table", "print_text", "run_sentence", "say"]
 
 import json
 import re
@@ -72,7 +72,7 @@ def print_report(report: "ImportReport", *, as_json: bool) -> None:
         for line in _report_lines(report):
             print_text(line)
     if report.bad_lines:
-        say(f"{_count(len(report.bad_lines), 'bad line')} left out:")
+        say(f"{counted(len(report.bad_lines), 'bad line')} left out:")
         for bad in report.bad_lines[:MAX_LISTED_LINES]:
             say(describe_bad_line(bad))
         if len(report.bad_lines) > MAX_LISTED_LINES:
@@ -82,7 +82,7 @@ def print_report(report: "ImportReport", *, as_json: bool) -> None:
 def run_sentence(run: "RunReport") -> str:
     """Return what became of a run's answers."""
     return (
-        f"{run.vlm} on {run.suite}: {_count(run.n_answers, 'answer')} ({run.n_new:,} new, {run.n_replaced:,} "
+        f"{run.vlm} on {run.suite}: {counted(run.n_answers, 'answer')} ({run.n_new:,} new, {run.n_replaced:,} "
         f"replaced, {run.n_unchanged:,} unchanged); missing {run.n_missing:,}, failed {run.n_failed:,}, "
         f"empty {run.n_empty:,}, not readable {run.n_unparsed:,}."
     )
@@ -92,8 +92,8 @@ def _report_lines(report: "ImportReport") -> list[str]:
     lines = []
     for suite in report.suites:
         lines.append(
-            f"Suite {suite.suite}: {_count(suite.n_units, 'unit')} ({suite.n_new:,} new), {suite.n_complex:,} complex "
-            f"and {_count(suite.n_atomic, 'atomic question')}, {_count(suite.n_images, 'image')}."
+            f"Suite {suite.suite}: {counted(suite.n_units, 'unit')} ({suite.n_new:,} new), {suite.n_complex:,} complex "
+            f"and {counted(suite.n_atomic, 'atomic question')}, {counted(suite.n_images, 'image')}."
         )
     for run in report.runs:
         lines.append(run_sentence(run))
@@ -109,5 +109,6 @@ def _report_lines(report: "ImportReport") -> list[str]:
     return lines
 
 
-def _count(n: int, noun: str) -> str:
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun: "1 unit", "2,880 units"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from backend.cli.options import JsonOption, Options, StoreOption, examples, options_of
-from backend.cli.output import print_json, print_text, say
+from backend.cli.output import counted, print_json, print_text, say
 from backend.cli.pace import rate_words, with_pace
 from backend.cli.progress import progress
 from backend.domain.progress import Report
@@ -149,8 +149,8 @@ def _show_plan(plan: "Plan", folder: Path, *, as_json: bool) -> None:
         return
     missing = list(plan.missing_images.values())
     print_text(
-        f"{plan.key.vlm} would be asked {len(plan.items):,} questions in {len(plan.unit_ids):,} units of "
-        f"{plan.key.suite}, about {len(plan.images):,} images."
+        f"{plan.key.vlm} would be asked {counted(len(plan.items), 'question')} in "
+        f"{counted(len(plan.unit_ids), 'unit')} of {plan.key.suite}, about {counted(len(plan.images), 'image')}."
     )
     print_text(f"Images not on this machine: {_listed(missing) if missing else 'none'}.")
     print_text(f"Prompts {plan.key.prompt_version}, decoding {plan.key.decoding}. The first ones:")

@@ -161,7 +161,7 @@ def press_header(within: Any, *, across: float) -> None:
 
 def click_cell(within: Any, *, across: float, row: int) -> None:
     """Click a row, from 0, of the only table within an element, at a share of its width."""
-    within.get_by_test_id(f"glide-cell-0-{row}").wait_for(state="attached")
+    within.locator(f"[role=gridcell][id$='-{row}']").first.wait_for(state="attached")
     click_table(within, across=across, y=HEADER_PX + ROW_PX * (row + 0.5))
 
 

@@ -185,7 +185,7 @@ def test_an_import_is_found_again_after_leaving_the_page(open_page: OpenPage, de
 def click_first_row(page: Any, holding: str, name: str) -> None:
     """Choose the first row of the table to browse in, once it holds a name."""
     browse = page.get_by_test_id("stExpander").first
-    browse.get_by_role("gridcell", name=holding).wait_for(state="attached")
+    browse.locator("[role=gridcell]").filter(has_text=holding).wait_for(state="attached")
     screenshot(page, name)
     click_cell(browse, across=0.05, row=0)
 

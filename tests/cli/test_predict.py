@@ -96,7 +96,7 @@ def test_a_dry_run_shows_the_plan_and_leaves_nothing(suite: Path, parrot: Parrot
     assert (said["n_units"], said["n_planned"], said["n_images"], said["missing_images"]) == (1, 2, 1, [])
     assert [prompt.endswith("Is any lettering visible?") for prompt in said["prompts"]] == [True, False]
     shown = done(*arguments, "--out", out).out
-    assert "2 questions in 1 units" in shown
+    assert "2 questions in 1 unit" in shown
     assert said["prompts"][0] in shown
     assert not out.exists()
     assert not parrot.batches
@@ -183,5 +183,6 @@ def test_ctrl_c_ends_after_the_batch_it_is_at_and_resume_goes_on_there(
         resumed = finish(start(*arguments, "--resume", "--json", PARALLAX_MODELS=str(tmp_path / "models.yaml")))
         assert (resumed.code, resumed.json["n_done"], len(server.seen)) == (0, 9, 9)
     record = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert record["vlm"]["details"] == {"service": server.base_url.split("/")[2], "model": "parrot-1"}
+    asked = {"temperature": "0", "token limit": "max_tokens"}
+    assert record["vlm"]["details"] == {"service": server.base_url.split("/")[2], "model": "parrot-1", **asked}
     assert [session["n_asked"] for session in record["sessions"]] == [1, 8]
