@@ -22,6 +22,7 @@ from pages.ui.links import CASE, case_query, open_page
 from pages.ui.resources import kept
 from pages.ui.run_words import FAILURES, NO_SPEED, known, run_name
 from pages.ui.store_tables import SYSTEMS
+from pages.ui.suite_names import suite_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,7 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
         {
             OPEN: "Open",
             "vlm": [run_name(run) for run in runs],
-            "suite": [run.suite for run in runs],
+            "suite": [suite_words(run.suite) for run in runs],
             "origin": [ORIGIN_GLYPHS[run.origin] for run in runs],  # type: ignore[index]
             "answered": [f"{one.n_answered:,} / {one.n_probes:,}" for one in covered],
             "failed": [one.n_failed for one in covered],
@@ -69,7 +70,7 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
         ask="Open, in a row, shows the run below. So does this button for a chosen row.",
         column_config={
             "vlm": text("VLM", width=140),
-            "suite": text("Suite", width=75),
+            "suite": text("Suite", width=125),
             "origin": text("Origin", width=105),
             "answered": text("Answered", width=95, help="Questions of the suite the VLM said something to"),
             **{

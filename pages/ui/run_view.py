@@ -20,6 +20,7 @@ from pages.ui.links import CASE, ENDOCA, case_query
 from pages.ui.resources import kept
 from pages.ui.run_tables import show_sessions, show_unread
 from pages.ui.run_words import FAILURES, NO_SPEED, pace_words, provenance, provenance_sentence, run_name, seconds_words
+from pages.ui.suite_names import suite_tag
 from pages.ui.tags import origin_tag, vlm_mark
 
 STYLE = Path(__file__).resolve().parent / "static" / "runs.css"
@@ -84,7 +85,7 @@ def close_run() -> None:
 def _head(run: RunSummary, place: int | None) -> str:
     return (
         f'<div class="run-head">{vlm_mark(run.vlm_group, place)}<strong>{escape(run_name(run))}</strong>'
-        f"<span>on {escape(run.suite)}, {escape(run.stage)}</span>{origin_tag(run.origin)}</div>"
+        f"<span>on {escape(run.suite)}, {escape(run.stage)}</span>{suite_tag(run.suite)}{origin_tag(run.origin)}</div>"
     )
 
 

@@ -183,6 +183,7 @@ def test_ctrl_c_ends_after_the_batch_it_is_at_and_resume_goes_on_there(
         resumed = finish(start(*arguments, "--resume", "--json", PARALLAX_MODELS=str(tmp_path / "models.yaml")))
         assert (resumed.code, resumed.json["n_done"], len(server.seen)) == (0, 9, 9)
     record = json.loads((tmp_path / "run" / "run.json").read_text())
-    asked = {"temperature": "0", "token limit": "max_tokens"}
-    assert record["vlm"]["details"] == {"service": server.base_url.split("/")[2], "model": "parrot-1", **asked}
+    service = server.base_url.split("/")[2]
+    how = {"temperature": "0", "token limit": "max_tokens"}
+    assert record["vlm"]["details"] == {"service": service, "model": "parrot-1", **how}
     assert [session["n_asked"] for session in record["sessions"]] == [1, 8]

@@ -7,9 +7,10 @@ import pytest
 
 from backend.demo.curves import CURVES, CurvePoint, as_json
 from backend.demo.training_record import RECORD
+from backend.domain.progress import Cancelled
 from backend.errors import AppError
 from backend.services.demo.box_training import box_training
-from backend.services.demo.built_in import put_demo, wants_demo
+from backend.services.demo.built_in import DemoStopped, put_demo, wants_demo
 from backend.services.demo.questions import samples
 from backend.services.demo.shipped import DEMO_SUITE
 from backend.services.demo.synthetic import SYNTHETIC, synthetic_suites
@@ -80,6 +81,21 @@ def test_the_built_in_data_set_brings_suite_frames_and_both_runs(shipped_demo: P
     assert (held.runs, held.vlms, held.answers) == (2, 1, 2 * (N_UNITS + N_ATOMIC))
     assert [run.vlm for run in done.runs] == ["Box VLM", "Blind baseline"]
     assert apart == N_APART
+
+
+def test_stopped_half_way_it_says_that_a_part_is_there_and_the_rest_can_be_brought_in(
+    shipped_demo: Path, tmp_path: Path
+) -> None:
+    def stop_at_the_frames(stage: str, done: int, total: int | None) -> None:
+        if stage.startswith("looking through"):
+            raise Cancelled
+
+    with Store.create(tmp_path / "store.duckdb") as store:
+        with pytest.raises(DemoStopped, match="a part of the built-in data set is in the store"):
+            put_demo(store, stop_at_the_frames)
+        assert totals(store).images_at_hand == 0
+        put_demo(store)
+        assert totals(store).images_at_hand == 2
 
 
 def test_to_bring_it_in_again_changes_nothing(shipped_demo: Path, tmp_path: Path) -> None:

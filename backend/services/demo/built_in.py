@@ -1,11 +1,13 @@
 """The built-in data set's way into a store: its suite, its frames, and the answers to it."""
 
-__all__ = ["demo_task", "put_demo", "wants_demo"]
+__all__ = ["DemoStopped", "demo_task", "put_demo", "wants_demo"]
 
+from collections.abc import Callable
 from functools import partial
 
 from backend.demo.files import MANIFEST
-from backend.domain.progress import Report, silent
+from backend.domain.progress import Cancelled, Report, silent
+from backend.errors import AppError
 from backend.services.demo.shipped import BLIND_DIRECT, DEMO, DEMO_SUITE, DIRECT, FRAMES, RUNS
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
@@ -15,6 +17,17 @@ from backend.services.jobs import Task
 from backend.services.runs.import_run import import_run
 from backend.settings import setting
 from backend.store.store import Store
+
+
+class DemoStopped(Cancelled):
+    """The person who started it stopped it when a part was in the store already."""
+
+    def __init__(self) -> None:
+        AppError.__init__(
+            self,
+            "Stopped; a part of the built-in data set is in the store.",
+            "Bring in the rest with the app closed: python -m backend demo",
+        )
 
 
 def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> ImportReport:
@@ -29,19 +42,25 @@ def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> I
         AppError: A shipped file is absent or damaged, or the store holds another suite of this name.
     """
     done = ImportReport("demo", "the built-in data set (synthetic)")
-    steps = [import_endoca(store, [SourceFile.at(DEMO / MANIFEST)], suite=DEMO_SUITE, report=report)]
+    steps: list[Callable[[], ImportReport]] = [
+        partial(import_endoca, store, [SourceFile.at(DEMO / MANIFEST)], suite=DEMO_SUITE, report=report)
+    ]
     for run in (DIRECT, BLIND_DIRECT):
         if (RUNS / run).exists():
-            steps.append(import_run(store, RUNS / run, report=report))
+            steps.append(partial(import_run, store, RUNS / run, report=report))
         else:
             done.notes.append(f"No answers of the run {run} ship with this version.")
     if attach:
-        steps.append(attach_images(store, FRAMES, report=report))
-    for step in steps:
-        done.suites += step.suites
-        done.runs += step.runs
-        done.notes += step.notes
-        done.images |= step.images
+        steps.append(partial(attach_images, store, FRAMES, report=report))
+    for number, step in enumerate(steps):
+        try:
+            brought = step()
+        except Cancelled as cancelled:
+            raise DemoStopped if number else cancelled from cancelled
+        done.suites += brought.suites
+        done.runs += brought.runs
+        done.notes += brought.notes
+        done.images |= brought.images
     return done
 
 
