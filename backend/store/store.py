@@ -180,9 +180,12 @@ def _check_header(path: Path) -> None:
 
 
 def _check_length(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Refuse a file that lacks blocks its header counts: DuckDB would notice when it first reads them."""
+    """Refuse a file that lacks blocks in use: DuckDB would notice when it first reads them.
+
+    Free blocks are counted in its header too, but at the end of the file they may be cut off.
+    """
     [(block_size, blocks)] = connection.execute(
-        "SELECT block_size, total_blocks FROM pragma_database_size() WHERE database_name = current_database()"
+        "SELECT block_size, used_blocks FROM pragma_database_size() WHERE database_name = current_database()"
     ).fetchall()
     if path.stat().st_size < block_size * blocks:
         raise AppError(f"The store {path} is damaged: its end is missing.", _DAMAGED_HINT)

@@ -90,8 +90,15 @@ class Workers:
         try:
             for idle in in_the_way:
                 idle.end()
+            was_warm = call.worker.child is not None
             child = self._warm_child(call)
-            replies = self._converse(child, request, call, on_text)
+            try:
+                replies = self._converse(child, request, call, on_text)
+            except WorkerError:
+                if not was_warm or child.took_request or call.is_cancelled:
+                    raise
+                self._settle(call.worker)  # it died idle, and its end was seen only now
+                replies = self._converse(self._warm_child(call), request, call, on_text)
         except WorkerError:
             if call.is_cancelled:
                 raise Cancelled from None

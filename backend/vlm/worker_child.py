@@ -86,6 +86,8 @@ class ChildProcess:
         self._stderr = self._process.stderr
         self.is_free = True
         """Whether a conversation may begin."""
+        self.took_request = False
+        """Whether the child took the last request; one that was gone by then did not."""
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._listener = threading.Thread(target=self._listen, name="stderr of a VLM", daemon=True)
         self._listener.start()
@@ -108,13 +110,16 @@ class ChildProcess:
             Cancelled: The VLM was interrupted and can go on.
             WorkerError: The process ended, or said something that is no message.
         """
-        self.is_free = False
+        self.is_free = self.took_request = False
         with contextlib.suppress(OSError):  # a child that is gone is found out by reading
             self._requests.write(json.dumps(request, allow_nan=False).encode() + b"\n")
             self._requests.flush()
         while True:
             message = self._receive()
             what = message["is"]
+            self.took_request = True
+            if what == Said.TAKEN:
+                continue
             if what == Said.ERROR:
                 raise WorkerError(str(message.get("message")), str(message.get("hint")), self._last_words())
             self.is_free = what in (Said.DONE, Said.CANCELLED)

@@ -51,6 +51,8 @@ class Do(StrEnum):
 class Said(StrEnum):
     """What a message tells; the last three end a request."""
 
+    TAKEN = "taken"
+    """The request has come; said first. A process that ends without it had ended before."""
     LOADING = "loading"
     """The libraries are there; the weights come next."""
     TEXT = "text"
@@ -128,6 +130,7 @@ class _Server:
 
     def serve(self, request: dict[str, Any]) -> None:
         """Do what is asked and say how it ended."""
+        self._say(Said.TAKEN)
         try:
             if request["do"] == Do.LOAD:
                 self._vlm = self._load(request["spec"])

@@ -21,6 +21,7 @@ export default function ({ data, parentElement }) {
 
   const hold = new AbortController()
   holds.set(parentElement, hold)
+  parentElement.querySelector("i").dataset.holds = data.place
   const heading = () => document.getElementById(data.place)
   const sizes = new ResizeObserver(() => heading()?.scrollIntoView())
   sizes.observe(parentElement.host.closest("[data-testid=stMainBlockContainer]"))
@@ -45,7 +46,8 @@ mount = st.components.v2.component("parallax_landing", html="<i></i>", js=JS)
 def land_at(place: str) -> None:
     """Keep a heading in sight from the page's arrival on, where the link names it.
 
-    Scrolling, pressing and the keys that scroll or move the focus let go of it. Whoever moves
+    Scrolling, pressing and the keys that scroll or move the focus let go of it, from when the
+    browser runs this component, which is moments after it draws the page's title. Whoever moves
     before the heading is drawn has gone elsewhere, so the address then drops the place.
 
     Args:

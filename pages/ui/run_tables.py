@@ -53,7 +53,7 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
             "empty": [one.n_empty for one in covered],
             "unparsed": [one.n_unparsed for one in covered],
             "missing": [one.n_missing for one in covered],
-            "speed": [run.throughput.answers_per_second if run.throughput else None for run in runs],
+            "speed": [_speed(run) for run in runs],
             "prompts": [known(run.prompt_version) for run in runs],
             "decoding": [known(run.decoding) for run in runs],
             "group": [GROUP_LABELS.get(run.vlm_group or "", run.vlm_group or "not known") for run in runs],
@@ -77,7 +77,7 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
                 status.value: number(name, width=width, help=f"{meaning}; counted as wrong", format="localized")
                 for (status, (name, meaning)), width in zip(FAILURES.items(), (55, 55, 90, 65), strict=True)
             },
-            "speed": number("Answers/s", width=75, format="%.2f", help=f"Calls by their wall time. {NO_SPEED}"),
+            "speed": number("Answers/s", width=75, format="localized", help=f"Calls by their wall time. {NO_SPEED}"),
             "prompts": text("Prompts", width=90),
             "decoding": text("Decoding", width=180),
             "group": text("Group", width=150),
@@ -89,6 +89,11 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
         placeholder=NOT_AVAILABLE,
     )
     return None if clicked is None else runs[clicked[0]].run_id
+
+
+def _speed(run: RunSummary) -> float | None:
+    """Return answers a second to three figures; None where nobody timed them."""
+    return float(f"{run.throughput.answers_per_second:.3g}") if run.throughput else None
 
 
 def show_sessions(record: RunRecord) -> None:

@@ -20,6 +20,10 @@ N_UNITS = 60_000
 """Units of the large file: reading it takes seconds on any machine, so it can be stopped on the way."""
 
 
+ROW_MARK = 0.018
+"""Where the box that chooses a row stands, as a share of the width of the table to browse in."""
+
+
 class Desk(NamedTuple):
     """A server with a store of its own, and the folder it may read."""
 
@@ -187,7 +191,7 @@ def click_first_row(page: Any, holding: str, name: str) -> None:
     browse = page.get_by_test_id("stExpander").first
     browse.locator("[role=gridcell]").filter(has_text=holding).wait_for(state="attached")
     screenshot(page, name)
-    click_cell(browse, across=0.05, row=0)
+    click_cell(browse, across=ROW_MARK, row=0)
 
 
 def test_files_are_found_by_browsing_the_registered_folder(open_page: OpenPage, desk: Desk) -> None:
@@ -195,7 +199,7 @@ def test_files_are_found_by_browsing_the_registered_folder(open_page: OpenPage, 
     page.get_by_text("Path on this computer").click()
     page.get_by_text("Browse", exact=True).click()
     click_first_row(page, str(desk.folder), "data_browse_roots")
-    page.get_by_role("button", name="Up").wait_for()
+    page.get_by_role("button", name="Up", exact=True).wait_for()
     click_first_row(page, "endoca_large.jsonl", "data_browse_folder")
     field = page.get_by_label("Manifests and prediction files: path, one a line")
     expect(field).to_have_value(str(desk.folder / "endoca_large.jsonl"))

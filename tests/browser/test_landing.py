@@ -79,6 +79,11 @@ def scrolled_by(page: Any) -> float:
     return top
 
 
+def wait_for_hold(page: Any) -> None:
+    """Wait until the page keeps to the place its address names, and so listens to the person."""
+    page.locator("i[data-holds=cases]").wait_for(state="attached")
+
+
 def scroll_up(page: Any) -> None:
     """Turn the wheel until the page is at its top."""
     page.mouse.move(640, 300)
@@ -114,6 +119,7 @@ def test_who_has_scrolled_is_left_in_peace_when_the_charts_come(open_page: OpenP
     page = open_page("/data", address=paired)
     release = hold_charts(page)
     page.goto(paired + LINK)
+    wait_for_hold(page)
     expect(page.locator(HEADING)).to_be_in_viewport()
     scroll_up(page)
     release()
@@ -125,6 +131,7 @@ def test_who_scrolls_before_the_list_is_drawn_stays_there_when_it_is(open_page: 
     page = open_page("/data", address=paired)
     release = hold_script(page, b"\x05Cases")  # the heading's words, as protobuf writes a text of five letters
     page.goto(paired + LINK)
+    wait_for_hold(page)
     page.get_by_role("heading", name="All scores").wait_for()
     page.mouse.move(640, 300)
     page.mouse.wheel(0, 200)

@@ -19,6 +19,7 @@ from backend.errors import AppError
 from backend.vlm import worker, worker_child, worker_queue
 from backend.vlm.loading import LocalSpec
 from backend.vlm.worker import Phase, Standing, WorkerError, Workers, WorkerVlm
+from backend.vlm.worker_child import ChildProcess
 from tests.conftest import ROOT
 from tests.vlm.worker_fakes import FACTORY
 
@@ -237,6 +238,18 @@ class TestFailures:
         pid = pid_of(vlm)
         os.kill(pid, signal.SIGKILL)
         until(lambda: is_gone(pid))
+        assert pid_of(vlm) != pid
+
+    def test_so_is_one_whose_death_the_system_has_not_told_yet(
+        self, vlm: WorkerVlm, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pid = pid_of(vlm)
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: is_gone(pid))
+        with monkeypatch.context() as patched:
+            patched.setattr(ChildProcess, "is_alive", property(lambda child: True))
+            reply = ask(vlm, "say 3")
+        assert not reply.error
         assert pid_of(vlm) != pid
 
     @pytest.mark.parametrize(
