@@ -21,12 +21,6 @@ VOCABULARY = 1024
 WIDTH, LAYERS, HEADS = 192, 4, 4
 """Of the vision tower and of the decoder alike."""
 
-ROPE_THETA = 100_000.0
-"""Turns positions slowly enough that likeness of content is seen from the question to the image."""
-
-LIKENESS, COPYING = 0.7, 0.4
-"""Of the identity, what queries times keys and values times outputs begin with."""
-
 IMAGE, USER, ANSWER, END = "<image>", "<user>", "<answer>", "<end>"
 
 CHAT_TEMPLATE = (
@@ -120,7 +114,6 @@ def build_vlm(tokenizer: Any, seed: int) -> Any:
         num_attention_heads=HEADS,
         num_key_value_heads=HEADS,
         max_position_embeddings=2048,
-        rope_parameters={"rope_type": "default", "rope_theta": ROPE_THETA},
         tie_word_embeddings=True,
         bos_token_id=None,
         eos_token_id=end,
@@ -136,26 +129,4 @@ def build_vlm(tokenizer: Any, seed: int) -> Any:
         tie_word_embeddings=True,
     )
     torch.manual_seed(seed)
-    vlm: Any = LlavaForConditionalGeneration(config)
-    for layer in vlm.model.language_model.layers:
-        _begin_alike(layer.self_attn)
-    return vlm
-
-
-def _begin_alike(attention: Any) -> None:
-    """Let an attention layer begin by looking at what is like itself, and by copying what it looks at.
-
-    Mimetic initialization (Trockman and Kolter 2023): queries times keys, and values times
-    outputs, begin near a multiple of the identity. Without it thousands of steps pass before a
-    question's words find the patches of that name.
-    """
-    import torch
-
-    with torch.no_grad():
-        for first, second, share in (
-            (attention.q_proj, attention.k_proj, LIKENESS),
-            (attention.v_proj, attention.o_proj, COPYING),
-        ):
-            turned = torch.linalg.qr(torch.randn(WIDTH, WIDTH)).Q * share**0.5
-            first.weight.copy_(turned)
-            second.weight.copy_(turned if second is attention.k_proj else turned.T)
+    return LlavaForConditionalGeneration(config)
