@@ -74,7 +74,8 @@ def running_server(script: Path, folder: Path, environment: dict[str, str] | Non
     """Run ``streamlit run script`` and yield its address once it is healthy.
 
     Nothing but the health route has been asked for by then, so the caller's first page is
-    the server's first page. The store and the log lie in ``folder``.
+    the server's first page. The store and the log lie in ``folder``. Close the pages before
+    the server goes: they would complain that it no longer answers.
     """
     port = free_port()
     log = folder / "server.log"

@@ -60,6 +60,7 @@ def test_a_deep_link_to_a_case_works_as_the_very_first_request(
         wait_for_place(page, "2 of 3")
         expect(page.get_by_text("Right answer, wrong part: it says")).to_be_visible()
         expect(page).to_have_url(f"{address}/case?unit=drawn:22&suite=drawn")
+        page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -146,6 +146,7 @@ def test_a_broken_store_is_an_error_in_the_frame_that_says_what_to_do(
         expect(navigation(page)).to_be_visible()
         expect(page.get_by_text(LINE)).to_be_visible()
         screenshot(page, "broken_store")
+        page.close()
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(f"{address}/img/any")
         assert refused.value.code == 503
