@@ -2,7 +2,6 @@
 
 __all__ = ["group"]
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,13 +11,14 @@ import typer
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
 from backend.cli.output import Table, print_json, print_report, print_table, print_text, say
 from backend.cli.progress import progress
+from backend.domain.metric import percent
 from backend.errors import AppError
-from backend.settings import DATA
+from backend.services.demo.shipped import DEMO, RUNS, VLM
 
 if TYPE_CHECKING:
     from backend.demo.curves import CurvePoint
 
-WORK = DATA / "demo" / "training"
+WORK = DEMO / "training"
 
 group = command_group(
     "demo", "The built-in data set: synthetic frames, and the VLM in the box that answers about them."
@@ -45,7 +45,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
     minutes: Annotated[float, typer.Option(min=0, metavar="N", help="Stop after so long; --resume goes on.")] = 75,
     work: Annotated[Path, typer.Option(metavar="DIR", help="Where frames and checkpoints are kept.")] = WORK,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the trained VLM goes.")] = DATA / "demo" / "vlm",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the trained VLM goes.")] = VLM,
     threads: Annotated[int, typer.Option(min=1, metavar="N", help="Processor cores to use.")] = 2,
     as_json: JsonOption = False,
 ) -> None:
@@ -57,7 +57,7 @@ def train(
     """
     import torch
 
-    from backend.demo.curves import CURVES
+    from backend.demo.curves import CURVES, begin_curves, keep_point
     from backend.demo.training import Training
     from backend.demo.training_record import write_record
 
@@ -67,8 +67,13 @@ def train(
     torch.set_num_threads(threads)
     with progress() as report:
         training = Training(work, threads, report)
-        curves = _Curves(work / CURVES, training.standing.step)
-        training.run(minutes, curves.add)
+        begin_curves(work, training.standing.step)
+
+        def on_point(point: "CurvePoint") -> None:
+            keep_point(work, point)
+            _say_point(point)
+
+        training.run(minutes, on_point)
     if training.is_done:
         training.save_vlm(out)
         (out / CURVES).write_bytes((work / CURVES).read_bytes())
@@ -86,7 +91,6 @@ def train(
 def draw(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Draw the test split anew: only after its frames, and all answers to them, were removed."""
     from backend.demo.held_out import draw_test_split
-    from backend.services.demo.shipped import DEMO
 
     options = options_of(ctx, None, as_json)
     with progress() as report:
@@ -104,7 +108,6 @@ def answer(
     as_json: JsonOption = False,
 ) -> None:
     """Let the VLM in the box and the blind baseline answer the test split, into the shipped run folders."""
-    from backend.services.demo.shipped import RUNS
     from backend.services.demo.shipped_runs import make_blind_runs, make_vlm_runs
     from backend.services.runs.identity import identity_of
     from backend.vlm.registry import Registry
@@ -139,59 +142,43 @@ def report(ctx: typer.Context, as_json: JsonOption = False) -> None:
     print_text("Gate: not passed." if failures else "Gate: passed.")
 
 
-class _Curves:
-    """The learning curves of a work folder; points after the last checkpoint are taken again."""
-
-    def __init__(self, path: Path, step: int) -> None:
-        self._path = path
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        kept = [line for line in lines if json.loads(line)["step"] <= step]
-        path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
-
-    def add(self, point: "CurvePoint") -> None:
-        """Keep a point and say it."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(point)) + "\n")
-        right = {
-            task: f"{sum(right for right, _ in kinds.values()) / sum(n for _, n in kinds.values()):.2f}"
-            for task, kinds in point.accuracy.items()
-        }
-        said = ", ".join(f"{task} {share}" for task, share in right.items())
-        say(f"step {point.step:,} ({point.stage}): loss {point.training_loss:.3f}{f'; {said}' if said else ''}")
+def _say_point(point: "CurvePoint") -> None:
+    right = {
+        task: f"{sum(right for right, _ in kinds.values()) / sum(n for _, n in kinds.values()):.2f}"
+        for task, kinds in point.accuracy.items()
+    }
+    said = ", ".join(f"{task} {share}" for task, share in right.items())
+    say(f"step {point.step:,} ({point.stage}): loss {point.training_loss:.3f}{f'; {said}' if said else ''}")
 
 
 def _show(figures: dict[str, Any]) -> None:
     vlm, surgical, revise = figures["vlm"], figures["surgical"], figures["vlm"]["revise"]
     print_text(
-        f"Endoscopy-like frames, {vlm['n_units']:,} units: complex {_percent(vlm['complex_accuracy'])}, atomic "
-        f"{_percent(vlm['atomic_accuracy'])}, joint {_percent(vlm['joint_accuracy'])}, inconsistency "
-        f"{_percent(vlm['inconsistency'])}; {vlm['n_apart']:,} right complex answers stand on a wrong part."
+        f"Endoscopy-like frames, {vlm['n_units']:,} units: complex {percent(vlm['complex_accuracy'])}, atomic "
+        f"{percent(vlm['atomic_accuracy'])}, joint {percent(vlm['joint_accuracy'])}, inconsistency "
+        f"{percent(vlm['inconsistency'])}; {vlm['n_apart']:,} right complex answers stand on a wrong part."
     )
     classes = Table(("question class", "Box VLM", "blind baseline"))
-    classes.rows += [(name, _percent(of["vlm"]), _percent(of["blind"])) for name, of in vlm["by_class"].items()]
+    classes.rows += [(name, percent(of["vlm"]), percent(of["blind"])) for name, of in vlm["by_class"].items()]
     print_table(classes)
     verifier = Table(("verified answers", "right", "wrong", "AUC", "right accepted", "wrong accepted", "no verdict"))
     for kind, of in vlm["verifier"].items():
         area = "N/A" if of["auc"] is None else f"{of['auc']:.3f} [{of['auc_low']:.3f}, {of['auc_high']:.3f}]"
-        accepted = (_percent(of["accepts_right"]), _percent(of["accepts_wrong"]))
+        accepted = (percent(of["accepts_right"]), percent(of["accepts_wrong"]))
         verifier.rows.append(
             (kind, f"{of['n_right']:,}", f"{of['n_wrong']:,}", area, *accepted, f"{of['n_unparsed']:,}")
         )
     print_table(verifier)
     print_text(
-        f"Revise, {revise['n']:,} complex answers: {_percent(revise['before'])} before, {_percent(revise['after'])} "
+        f"Revise, {revise['n']:,} complex answers: {percent(revise['before'])} before, {percent(revise['after'])} "
         f"after; {revise['n_repaired']:,} repaired, {revise['n_harmed']:,} harmed."
     )
     print_text(
-        f"Laparoscopy-like frames, {surgical['n_pairs']:,} pairs: original {_percent(surgical['original'])}, "
-        f"less-biased {_percent(surgical['less_biased'])}; observation tasks {_percent(surgical['atomic_accuracy'])}."
+        f"Laparoscopy-like frames, {surgical['n_pairs']:,} pairs: original {percent(surgical['original'])}, "
+        f"less-biased {percent(surgical['less_biased'])}; observation tasks {percent(surgical['atomic_accuracy'])}."
     )
     tasks = Table(("task", "pairs", "original", "less-biased", "blind baseline"))
     for name, of in surgical["by_task"].items():
-        shares = (_percent(of["original"]), _percent(of["less_biased"]), _percent(of["blind"]))
+        shares = (percent(of["original"]), percent(of["less_biased"]), percent(of["blind"]))
         tasks.rows.append((name, f"{of['n_pairs']:,}", *shares))
     print_table(tasks)
-
-
-def _percent(share: float | None) -> str:
-    return "N/A" if share is None else f"{share:.1%}"

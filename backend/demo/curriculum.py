@@ -1,7 +1,8 @@
 """In which order the VLM in the box is taught, and how much of what.
 
-First the vision tower and the projector learn what each patch is called; then the whole VLM
-learns to answer, mostly atomic questions; last it learns all prompts of the three systems together.
+The vision tower and the projector learn what each patch is called, and the whole VLM learns to
+answer, mostly atomic questions; both twice, in turn. Last it learns all prompts of the three
+systems together.
 """
 
 __all__ = ["CURRICULUM", "SEED", "Stage"]
@@ -63,10 +64,33 @@ CURRICULUM = (
         surgical_mix={"answer": 3},
     ),
     Stage(
+        "more answering",
+        651,
+        endoscopy=7,
+        surgical=7,
+        learning_rate=1.5e-3,
+        last_rate=0.84,
+        naming=6,
+        mix={"atomic": 4, "complex": 0.3, "verify": 0.3},
+        surgical_mix={"answer": 4},
+    ),
+    Stage("more naming", 2000, endoscopy=24, surgical=24, learning_rate=1.5e-3, last_rate=0.1, naming=20),
+    Stage(
+        "answering with names",
+        1200,
+        endoscopy=7,
+        surgical=7,
+        learning_rate=1.5e-3,
+        last_rate=0.7,
+        naming=6,
+        mix={"atomic": 4, "complex": 0.3, "verify": 0.3},
+        surgical_mix={"answer": 4},
+    ),
+    Stage(
         "all prompts",
-        3000,
-        endoscopy=6,
-        surgical=3,
+        2500,
+        endoscopy=7,
+        surgical=5,
         learning_rate=1.2e-3,
         last_rate=0.02,
         naming=3,

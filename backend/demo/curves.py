@@ -1,11 +1,12 @@
-"""The learning curves: what a training measured on its way."""
+"""The learning curves: what a training measured on its way, kept point by point."""
 
-__all__ = ["CURVES", "Accuracy", "CurvePoint", "OnPoint", "as_json", "read_curves"]
+__all__ = ["CURVES", "Accuracy", "CurvePoint", "OnPoint", "begin_curves", "keep_point", "read_curves"]
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from backend.errors import AppError
 
@@ -34,9 +35,23 @@ class CurvePoint:
 OnPoint = Callable[[CurvePoint], None]
 
 
-def as_json(point: CurvePoint) -> str:
-    """Return a point as a line of the curves' file."""
-    return json.dumps(asdict(point))
+def begin_curves(folder: Path, step: int) -> None:
+    """Take up the curves of a training that goes on from a checkpoint: later points will be measured again.
+
+    Args:
+        folder: The work folder; it may hold no curves yet.
+        step: The checkpoint's.
+    """
+    path = folder / CURVES
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    kept = [line for line in lines if json.loads(line)["step"] <= step]
+    path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+
+
+def keep_point(folder: Path, point: CurvePoint) -> None:
+    """Write a point behind those of a folder."""
+    with (folder / CURVES).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(point)) + "\n")
 
 
 def read_curves(folder: Path) -> list[CurvePoint]:
@@ -50,4 +65,9 @@ def read_curves(folder: Path) -> list[CurvePoint]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise AppError(f"{path} cannot be read ({error.strerror}).", "Restore data/demo from the project.") from error
-    return [CurvePoint(**json.loads(line)) for line in lines]
+    return [_point(**json.loads(line)) for line in lines]
+
+
+def _point(accuracy: Mapping[str, Mapping[str, list[int]]], **measured: Any) -> CurvePoint:
+    found = {task: {kind: (right, n) for kind, (right, n) in kinds.items()} for task, kinds in accuracy.items()}
+    return CurvePoint(**measured, accuracy=found)

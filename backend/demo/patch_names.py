@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from backend.demo import endoscopy as scope
 from backend.demo.architecture import IMAGE_SIZE, PATCH
 from backend.demo.laparoscopy import SurgicalFrame
-from backend.demo.laparoscopy.scene import CATEGORIES, NULL_VERB, VERBS
+from backend.demo.laparoscopy.scene import CATEGORIES
 from backend.demo.scenes import Frame, Thing
 from backend.endoca.vocabulary import CELLS
 from backend.surgcheck.grounding_cues import Position
+from backend.surgcheck.scene_graphs import NULL_VERB, VERBS
 
 GRID = IMAGE_SIZE // PATCH
 """Patches a side."""

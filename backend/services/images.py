@@ -4,7 +4,7 @@ Only files under a registered folder are ever named, whatever the store's rows o
 the folder say.
 """
 
-__all__ = ["ImageFile", "image_file"]
+__all__ = ["ImageFile", "image_file", "suite_images"]
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,9 +37,22 @@ def image_file(store: Store, image_id: str) -> ImageFile | None:
         "WHERE i.image_id = ?",
         [image_id],
     )
-    if not found:
-        return None
-    root, relative, image_format, sha256 = found[0]
+    return _under(*found[0]) if found else None
+
+
+def suite_images(store: Store, suite: str) -> dict[str, ImageFile]:
+    """Return the files of a suite's images that are at hand, by image id; each as `image_file` finds it."""
+    rows = store.rows(
+        "SELECT i.image_id, i.root, i.path, i.format, i.sha256 FROM images i JOIN image_roots r ON r.root = i.root "
+        "WHERE i.image_id IN (SELECT image_id FROM units WHERE suite = ?)",
+        [suite],
+    )
+    found = {image_id: _under(*about) for image_id, *about in rows}
+    return {image_id: file for image_id, file in found.items() if file is not None}
+
+
+def _under(root: str, relative: str, image_format: str, sha256: str) -> ImageFile | None:
+    """Return a file of a registered folder, None where it is gone or a link leads out of the folder."""
     path = (Path(root) / relative).resolve()
     if not path.is_relative_to(root) or not path.is_file():
         return None

@@ -4,15 +4,12 @@ The paper's prompt boxes are lost; these wordings are our own. The verifier firs
 it sees and then judges. Runs of different versions are never pooled.
 """
 
-__all__ = ["PROMPT_VERSION", "TEMPLATES", "VERDICTS", "generate_prompt", "loop_prompt", "verify_prompt"]
+__all__ = ["PROMPT_VERSION", "TEMPLATES", "generate_prompt", "loop_prompt", "verify_prompt"]
 
 from types import MappingProxyType
 
 PROMPT_VERSION = "verimap-1"
 """Raised with every change of a wording below."""
-
-VERDICTS = ("CORRECT", "INCORRECT", "UNCERTAIN")
-"""The verdicts (section 3.2)."""
 
 TEMPLATES = MappingProxyType(
     {

@@ -40,8 +40,8 @@ class Machine:
 
     gpus: tuple[Gpu, ...]
     """CUDA GPUs."""
-    free_memory_gb: float | None
-    """Main memory that could be used without swapping, in GB; None where it cannot be told."""
+    free_memory_gb: float
+    """Main memory that could be used without swapping, in GB."""
     is_apple: bool = False
     """Whether there is an Apple GPU, which shares the main memory."""
 
@@ -170,7 +170,7 @@ def _lacking_memory(entry: VlmEntry, spec: LocalSpec, machine: Machine) -> list[
     on_cpu = spec.device == "cpu" or not machine.is_apple
     in_memory = entry.memory_gb("float32" if on_cpu and spec.dtype == "auto" else precision)
     free = machine.free_memory_gb
-    if in_memory is None or free is None or in_memory <= free:
+    if in_memory is None or in_memory <= free:
         return []
     memory = f"{in_memory:.0f} GB of free memory; there are {free:.0f} GB"
     return [f"needs a GPU{size}, or {memory}" if spec.device == "auto" else f"needs {memory}"]
@@ -194,9 +194,7 @@ def _gpus() -> tuple[Gpu, ...]:
     return tuple(gpus)
 
 
-def _free_memory_gb() -> float | None:
-    if find_spec("psutil") is None:
-        return None
+def _free_memory_gb() -> float:
     import psutil  # type: ignore[import-untyped]
 
     return float(psutil.virtual_memory().available) / GB

@@ -170,8 +170,7 @@ def _machine_line(machine: Machine, warm: Sequence[WorkerStatus]) -> str:
     gpus = [f"{gpu.name}, {gpu.free_gb:.0f} of {gpu.total_gb:.0f} GB free" for gpu in machine.gpus]
     if not gpus:
         gpus = ["an Apple GPU, which shares the memory" if machine.is_apple else "no GPU"]
-    free = machine.free_memory_gb
-    memory = "free memory not known" if free is None else f"{free:.0f} GB of memory free"
+    memory = f"{machine.free_memory_gb:.0f} GB of memory free"
     held = "; ".join(_worker_words(status) for status in warm) or "none"
     return (
         f'<p class="vlm-machine">This machine: {escape("; ".join(gpus))}; {memory}. '

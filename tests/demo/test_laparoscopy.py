@@ -9,19 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from backend.demo.laparoscopy import Annotation, SurgicalFrame, as_coco, draw_laparoscopy
-from backend.demo.laparoscopy.scene import (
-    ANATOMIES,
-    CATEGORIES,
-    HANDS,
-    HEIGHT,
-    NULL_TARGET,
-    NULL_VERB,
-    TARGETS,
-    TOOLS,
-    VERBS,
-    WIDTH,
-)
+from backend.demo.laparoscopy.scene import CATEGORIES, HANDS, HEIGHT, WIDTH
 from backend.demo.scenes import Frame, Split, Thing
+from backend.surgcheck.scene_graphs import ANATOMIES, NULL_TARGET, NULL_VERB, TARGETS, TOOLS, VERBS
 
 N_FRAMES = 80
 

@@ -169,7 +169,6 @@ def test_what_is_chosen_says_licence_and_whether_images_leave_the_machine(open_p
     ("machine", "words"),
     [
         (SMALL_MACHINE, "This machine: no GPU; 12 GB of memory free."),
-        (Machine((), None), "This machine: no GPU; free memory not known."),
         (Machine((), 20.0, is_apple=True), "This machine: an Apple GPU, which shares the memory; 20 GB"),
         (Machine((Gpu("H200", 150.0, 139.6),), 100.0), "This machine: H200, 140 of 150 GB free; 100 GB"),
     ],

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.demo.curves import CURVES, CurvePoint, as_json
+from backend.demo.curves import CURVES, CurvePoint, keep_point
 from backend.demo.training_record import RECORD
 from backend.domain.progress import Cancelled
 from backend.errors import AppError
@@ -62,7 +62,8 @@ def asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 def keep_training(folder: Path) -> Path:
     """Write learning curves and record as a training leaves them."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / CURVES).write_text("".join(f"{as_json(point)}\n" for point in POINTS))
+    for point in POINTS:
+        keep_point(folder, point)
     (folder / RECORD).write_text(json.dumps(TRAINED))
     return folder
 

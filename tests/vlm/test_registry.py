@@ -249,7 +249,6 @@ class TestAvailability:
         [
             ("", NO_GPU, ["needs a GPU with 19 GB, or 38 GB of free memory; there are 10 GB"]),
             ("", Machine((), 39.0), []),
-            ("", Machine((), None), []),
             ("", SMALL_GPU, ["needs a GPU with 19 GB; there is one with 8 GB"]),
             ("", TWO_GPUS, ["needs a GPU with 19 GB; there is one with 16 GB"]),
             ("device_map: auto", TWO_GPUS, []),

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from backend.demo.laparoscopy.anatomy import GRID, Layout
 from backend.demo.laparoscopy.geometry import Points, placed
 from backend.demo.laparoscopy.instruments import parts_of
-from backend.demo.laparoscopy.scene import ANATOMIES, HEIGHT, NULL_TARGET, NULL_VERB, WIDTH
+from backend.demo.laparoscopy.scene import HEIGHT, WIDTH
 from backend.demo.laparoscopy.shapes import Anatomy
+from backend.surgcheck.scene_graphs import ANATOMIES, NULL_TARGET, NULL_VERB
 
 TOOL_COUNTS: Mapping[int, float] = {0: 0.08, 1: 0.25, 2: 0.42, 3: 0.25}
 HAND_SETS: Mapping[int, Mapping[tuple[str, ...], float]] = {

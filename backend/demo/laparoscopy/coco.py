@@ -5,7 +5,8 @@ __all__ = ["as_coco"]
 from collections.abc import Iterable
 from typing import Any
 
-from backend.demo.laparoscopy.scene import ANATOMIES, CATEGORIES, HEIGHT, WIDTH, Annotation, SurgicalFrame
+from backend.demo.laparoscopy.scene import CATEGORIES, HEIGHT, WIDTH, Annotation, SurgicalFrame
+from backend.surgcheck.scene_graphs import ANATOMIES
 
 
 def as_coco(frames: Iterable[tuple[str, SurgicalFrame]]) -> dict[str, Any]:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from backend.demo.laparoscopy.action import HAND_SETS, TOOL_COUNTS, Action, pick, place
 from backend.demo.laparoscopy.anatomy import GAP, GRID, Layout, fill_label, lay_out, tent
 from backend.demo.laparoscopy.geometry import Points
-from backend.demo.laparoscopy.scene import HEIGHT, NULL_VERB, WIDTH
+from backend.demo.laparoscopy.scene import HEIGHT, WIDTH
 from backend.demo.laparoscopy.shapes import TUBES, Anatomy
 from backend.demo.scenes import Thing
+from backend.surgcheck.scene_graphs import NULL_VERB
 
 FIRST_TOOL = 10
 """Label of the tool drawn first; the others count on."""

@@ -1,35 +1,18 @@
 """A laparoscopy-like frame with all that a scene graph says of it, in Endoscapes-SG201's words."""
 
-__all__ = [
-    "ANATOMIES",
-    "CATEGORIES",
-    "HANDS",
-    "HEIGHT",
-    "NULL_TARGET",
-    "NULL_VERB",
-    "TARGETS",
-    "TOOLS",
-    "VERBS",
-    "WIDTH",
-    "Annotation",
-    "SurgicalFrame",
-]
+__all__ = ["CATEGORIES", "HANDS", "HEIGHT", "WIDTH", "Annotation", "SurgicalFrame"]
 
 from dataclasses import dataclass
 
 from backend.demo.scenes import Frame, Thing
+from backend.surgcheck.scene_graphs import ANATOMIES, TOOLS
 
 WIDTH, HEIGHT = 854, 480
 """Pixels of every frame."""
 
-ANATOMIES = ("cystic_plate", "calot_triangle", "cystic_artery", "cystic_duct", "gallbladder")
-TOOLS = ("clipper", "bipolar", "grasper", "scissors", "hook", "irrigator")
 CATEGORIES = ANATOMIES + TOOLS
 """In the order of their ids, which start at 1."""
 
-NULL_VERB, NULL_TARGET = "null_verb", "null_target"
-VERBS = ("dissect", "retract", "grasp", "clip", "coagulate", NULL_VERB)
-TARGETS = ("cystic_plate", "cystic_artery", "cystic_duct", "gallbladder", NULL_TARGET)
 HANDS = ("Rt", "Lt", "Assi")
 """The operator's right hand, the operator's left hand, the assistant's hand."""
 
@@ -45,9 +28,9 @@ class Annotation:
     hand: str = ""
     """Of a tool: one of `HANDS`; empty for an anatomy."""
     verb: str = ""
-    """Of a tool: one of `VERBS`; empty for an anatomy."""
+    """Of a tool: one of the scene graphs' verbs; empty for an anatomy."""
     target: str = ""
-    """Of a tool: one of `TARGETS`; `NULL_TARGET` exactly where the verb is `NULL_VERB`; empty for an anatomy."""
+    """Of a tool: one of the scene graphs' targets, the null target exactly where the verb is null; else empty."""
 
     @property
     def is_tool(self) -> bool:

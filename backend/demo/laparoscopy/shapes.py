@@ -14,7 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from backend.demo.laparoscopy.geometry import Points, ribbon, smooth_line
-from backend.demo.laparoscopy.scene import ANATOMIES
+from backend.surgcheck.scene_graphs import ANATOMIES
 
 TUBES = ("cystic_artery", "cystic_duct")
 PARTING = 30

@@ -45,11 +45,12 @@ def held_out_report() -> dict[str, Any]:
     Raises:
         AppError: A shipped file is absent or damaged.
     """
+    verifier = _verifier()
     return {
         "vlm": {
             **_paired_figures(),
-            "verifier_auc": {kind: found["auc"] for kind, found in _verifier().items()},
-            "verifier": _verifier(),
+            "verifier_auc": {kind: found["auc"] for kind, found in verifier.items()},
+            "verifier": verifier,
             "revise": _revise(),
         },
         "surgical": _surgical(),

@@ -30,6 +30,7 @@ from backend.domain.records import Origin, RunKey, Stage, System
 from backend.domain.vlm import Decoding
 from backend.endoca import prompts as endoca
 from backend.errors import AppError
+from backend.services.images import suite_images
 from backend.store.store import Store
 
 
@@ -186,7 +187,7 @@ def read_plan(
         decoding=decoding.label,
     )
     items: list[Item] = []
-    files = _image_files(store, suite)
+    files = suite_images(store, suite)
     units: set[str] = set()
     for probe_id, unit_id, role, question, image_id, name in store.rows(_PROBES, {"suite": suite}):
         units.add(unit_id)
@@ -195,7 +196,8 @@ def read_plan(
         prompt, with_image = asking.ask(role, question)
         if not with_image:
             image_id = name = ""
-        image, sha256 = files.get(image_id, (None, None))
+        file = files.get(image_id)
+        image, sha256 = (file.path, file.sha256) if file else (None, None)
         items.append(
             Item(
                 item_id=item_id(key, vlm, probe_id, prompt, image_id, sha256),
@@ -237,25 +239,6 @@ def _system_of(store: Store, suite: str) -> System:
             f"Suites that can be asked: {asked or 'none'}.",
         )
     return known[suite]
-
-
-def _image_files(store: Store, suite: str) -> dict[str, tuple[Path, str]]:
-    """Return file and SHA-256 of the suite's images that are at hand, by id.
-
-    As `backend.services.images.image_file` finds them one by one: under a registered folder and
-    nowhere else, wherever a link leads.
-    """
-    rows = store.rows(
-        "SELECT i.image_id, i.root, i.path, i.sha256 FROM images i JOIN image_roots r ON r.root = i.root "
-        "WHERE i.image_id IN (SELECT image_id FROM units WHERE suite = ?)",
-        [suite],
-    )
-    paths = {image_id: ((Path(root) / relative).resolve(), root, sha256) for image_id, root, relative, sha256 in rows}
-    return {
-        image_id: (path, sha256)
-        for image_id, (path, root, sha256) in paths.items()
-        if path.is_relative_to(root) and path.is_file()
-    }
 
 
 def item_id(key: RunKey, vlm: VlmIdentity, probe_id: str, prompt: str, image_id: str, sha256: str | None) -> str:
