@@ -49,6 +49,12 @@ class Stage(StrEnum):
     """Questions, each answered by itself."""
     REVISE = "revise"
     """EndoCA: complex answers revised with the VLM's own atomic answers (ASR-Revise)."""
+    SELECT = "select"
+    """EndoCA: revised answers given or withheld (ASR-Selective)."""
+    SELF_REVISE = "self_revise"
+    """The control of REVISE, without premises."""
+    SELF_SELECT = "self_select"
+    """The control of SELECT, without premises."""
     VERIFY = "verify"
     """VeriMap: verdicts on answers."""
 

@@ -8,6 +8,7 @@ Runs of different versions are never pooled.
 __all__ = [
     "PROMPT_VERSION",
     "TEMPLATES",
+    "Premises",
     "answer_prompt",
     "revise_prompt",
     "select_prompt",
