@@ -1,7 +1,7 @@
 """In which order the VLM in the box is taught, and how much of what.
 
 The vision tower and the projector learn what each patch is called, and the whole VLM learns to
-answer, mostly atomic questions; both twice, in turn. Last it learns all prompts of the three
+answer, mostly atomic questions; both by turns. Last it learns all prompts of the three
 systems together.
 """
 
@@ -34,6 +34,8 @@ class Stage:
     """At the stage's end, as a share of the highest; cosine between."""
     naming: float
     """Weight of the naming loss beside that of the replies."""
+    seeing: float = 1.0
+    """Learning rate of vision tower and projector, as a share of the others': few pictures a step disturb them."""
     mix: Mix = field(default_factory=dict)
     """Lessons a frame; empty where only naming is taught."""
     surgical_mix: Mix = field(default_factory=dict)
@@ -49,6 +51,20 @@ class Stage:
         fallen = (1 - math.cos(math.pi * number / self.steps)) / 2
         return self.learning_rate * (warm * (1 - (1 - self.last_rate) * fallen))
 
+
+_ALL_PROMPTS: Mix = {
+    "atomic": 2,
+    "generate": 0.25,
+    "complex": 1.2,
+    "verify": 1.2,
+    "verify_complex": 0.2,
+    "revise": 0.5,
+    "select": 0.4,
+    "loop": 0.3,
+    "self_revise": 0.1,
+    "self_select": 0.1,
+}
+"""Lessons a frame where all prompts are taught."""
 
 CURRICULUM = (
     Stage("naming", 600, endoscopy=24, surgical=16, learning_rate=1.5e-3, last_rate=0.2, naming=20),
@@ -76,36 +92,51 @@ CURRICULUM = (
     ),
     Stage("more naming", 2000, endoscopy=24, surgical=24, learning_rate=1.5e-3, last_rate=0.1, naming=20),
     Stage(
+        "more answering still",
+        138,
+        endoscopy=7,
+        surgical=7,
+        learning_rate=1.5e-3,
+        last_rate=1.0,
+        naming=6,
+        mix={"atomic": 4, "complex": 0.3, "verify": 0.3},
+        surgical_mix={"answer": 4},
+    ),
+    Stage("last naming", 400, endoscopy=24, surgical=24, learning_rate=1e-3, last_rate=0.05, naming=20),
+    Stage(
         "answering with names",
-        1200,
+        1400,
         endoscopy=7,
         surgical=7,
         learning_rate=1.5e-3,
         last_rate=0.7,
+        seeing=0.1,
         naming=6,
         mix={"atomic": 4, "complex": 0.3, "verify": 0.3},
         surgical_mix={"answer": 4},
     ),
     Stage(
         "all prompts",
-        2500,
+        256,
         endoscopy=7,
         surgical=5,
         learning_rate=1.2e-3,
-        last_rate=0.02,
+        last_rate=1.0,
+        seeing=0.1,
         naming=3,
-        mix={
-            "atomic": 2,
-            "generate": 0.25,
-            "complex": 1.2,
-            "verify": 1.2,
-            "verify_complex": 0.2,
-            "revise": 0.5,
-            "select": 0.4,
-            "loop": 0.3,
-            "self_revise": 0.1,
-            "self_select": 0.1,
-        },
+        mix=_ALL_PROMPTS,
+        surgical_mix={"answer": 4, "verify": 0.4},
+    ),
+    Stage(
+        "all prompts to the end",
+        1750,
+        endoscopy=6,
+        surgical=4,
+        learning_rate=1.2e-3,
+        last_rate=0.02,
+        seeing=0.1,
+        naming=3,
+        mix=_ALL_PROMPTS,
         surgical_mix={"answer": 4, "verify": 0.4},
     ),
 )

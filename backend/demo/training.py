@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,10 @@ class Training:
         self._encoder = Encoder(self.tokenizer)
         self._word_rows = word_rows(self.tokenizer)
         self._modules = torch.nn.ModuleDict({"vlm": self.vlm, "naming": naming_parameters()})
-        self._optimizer = torch.optim.AdamW(self._modules.parameters(), betas=(0.9, 0.98), weight_decay=0.05)
+        seeing, others = _parted(self._modules)
+        self._optimizer = torch.optim.AdamW(
+            [{"params": seeing}, {"params": others}], betas=(0.9, 0.98), weight_decay=0.05
+        )
         self.standing = load_checkpoint(folder, self._modules, self._optimizer) or Standing(0, 0.0)
 
     @property
@@ -137,8 +141,9 @@ class Training:
     def _step(self, stage: Stage, number: int, rng: np.random.Generator) -> float:
         import torch
 
-        for group in self._optimizer.param_groups:
-            group["lr"] = stage.rate(number)
+        seeing, others = self._optimizer.param_groups
+        others["lr"] = stage.rate(number)
+        seeing["lr"] = stage.seeing * others["lr"]
         chosen = rng.integers(len(self._endoscopy.facts), size=stage.endoscopy)
         surgical = rng.integers(len(self._surgical.facts), size=stage.surgical)
         lessons = list(self._lessons(stage, chosen.tolist(), surgical.tolist(), rng)) if stage.mix else []
@@ -186,6 +191,16 @@ class Training:
         for _, lesson in self._lessons(stage, frames, pictures, rng):
             yield lesson.prompt
             yield lesson.reply
+
+
+def _parted(modules: Any) -> tuple[list[Any], list[Any]]:
+    """Return the parameters of vision tower and projector, and the others."""
+    seeing: list[Any] = []
+    others: list[Any] = []
+    for name, parameter in modules.named_parameters():
+        sees = ".vision_tower." in name or ".multi_modal_projector." in name
+        (seeing if sees else others).append(parameter)
+    return seeing, others
 
 
 def _answers_by_task(pictures: Pictures) -> dict[str, list[str]]:
