@@ -139,5 +139,28 @@ CURRICULUM = (
         mix=_ALL_PROMPTS,
         surgical_mix={"answer": 4, "verify": 0.4},
     ),
+    Stage(
+        "reconciling",
+        450,
+        endoscopy=7,
+        surgical=2,
+        learning_rate=8e-4,
+        last_rate=0.02,
+        seeing=0.1,
+        naming=3,
+        mix={
+            "atomic": 1.2,
+            "generate": 0.1,
+            "complex": 1,
+            "verify": 0.7,
+            "verify_complex": 0.1,
+            "revise": 2.2,
+            "select": 0.6,
+            "loop": 0.1,
+            "self_revise": 0.6,
+            "self_select": 0.2,
+        },
+        surgical_mix={"answer": 4, "verify": 0.4},
+    ),
 )
 """The stages, in order."""

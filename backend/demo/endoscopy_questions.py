@@ -11,11 +11,11 @@ __all__ = ["DEMO_CLASSES", "ComplexQuestion", "Facts", "complex_answer", "comple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
 
 import numpy as np
 
 from backend.demo.endoscopy import BOX, FINDINGS, INSTRUMENTS, LANDMARKS, POLYP, RESECTION, TEXT
+from backend.demo.question_wordings import DEMO_CLASSES, WORDINGS, are_asked_together, joined
 from backend.demo.scenes import Frame, cells_of
 from backend.endoca.vocabulary import CELLS
 
@@ -24,76 +24,7 @@ Say = Callable[[str], str]
 Facts = Mapping[str, str]
 """The reference of every class of `DEMO_CLASSES`, spelled as in Kvasir-VQA."""
 
-DEMO_CLASSES = (
-    "text_presence",
-    "box_artifact_presence",
-    "finding_count",
-    "polyp_count",
-    "polyp_removal_status",
-    "instrument_presence",
-    "instrument_location",
-    "landmark_presence",
-    "abnormality_presence",
-    "abnormality_location",
-)
-"""The ten question classes asked about the drawn frames."""
-
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven")
-
-_ASKED = MappingProxyType(
-    {
-        "text_presence": ("is there any text", "is text visible", "does the image contain text"),
-        "box_artifact_presence": (
-            "is there a green/black box artefact",
-            "is a green or black box artifact visible",
-            "does a green/black box artefact appear",
-        ),
-        "finding_count": (
-            "how many findings are present",
-            "how many abnormal findings are seen",
-            "what is the number of findings",
-        ),
-        "polyp_count": (
-            "how many polyps are visible",
-            "how many polyps are in the image",
-            "what is the number of polyps",
-        ),
-        "polyp_removal_status": (
-            "have all polyps been removed",
-            "was every polyp removed",
-            "have the polyps all been removed",
-        ),
-        "instrument_presence": (
-            "which instruments are present",
-            "what instruments are visible",
-            "are there any instruments, and which",
-        ),
-        "instrument_location": (
-            "where is the instrument",
-            "where in the image is the instrument located",
-            "in which region is the instrument",
-        ),
-        "landmark_presence": (
-            "which anatomical landmark is visible",
-            "is there an anatomical landmark, and which",
-            "what anatomical landmark is present",
-        ),
-        "abnormality_presence": (
-            "which abnormalities are present",
-            "what abnormalities are visible",
-            "are there abnormalities, and which",
-        ),
-        "abnormality_location": (
-            "where is the abnormality",
-            "where in the image is the abnormality located",
-            "in which region is the abnormality",
-        ),
-    }
-)
-"""How a complex question asks for a class."""
-
-_SPEAK_OF_POLYPS = frozenset({"polyp_count", "polyp_removal_status", "abnormality_presence"})
-"""Never asked together: each would give part of another's answer away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +73,17 @@ def complex_questions(facts: Facts, rng: np.random.Generator, per_complexity: Se
     able = [name for name in DEMO_CLASSES if not (name.endswith("_location") and facts[name] == "none")]
     questions = []
     for complexity, wanted in enumerate(per_complexity, 1):
-        choices = [chosen for chosen in combinations(able, complexity) if _asked_together(chosen)]
+        choices = [chosen for chosen in combinations(able, complexity) if are_asked_together(chosen)]
         for index in rng.permutation(len(choices))[:wanted]:
             classes = tuple(choices[index][place] for place in rng.permutation(complexity))
-            clauses = [_ASKED[name][rng.integers(len(_ASKED[name]))] for name in classes]
-            questions.append(ComplexQuestion(_sentence(clauses) + "?", classes))
+            clauses = [WORDINGS[name][rng.integers(len(WORDINGS[name]))] for name in classes]
+            questions.append(ComplexQuestion(joined(clauses) + "?", classes))
     return questions
 
 
 def complex_answer(facts: Facts, question_classes: Sequence[str]) -> str:
     """Return the reference of a complex question: one sentence with a statement a part."""
-    return _sentence([statement(name, facts[name]) for name in question_classes]) + "."
+    return joined([statement(name, facts[name]) for name in question_classes]) + "."
 
 
 def statement(question_class: str, value: str) -> str:
@@ -165,18 +96,8 @@ def statement(question_class: str, value: str) -> str:
     return _STATEMENTS[question_class](value)
 
 
-def _asked_together(classes: Sequence[str]) -> bool:
-    return len(_SPEAK_OF_POLYPS & set(classes)) <= 1
-
-
 def _listed(order: Sequence[str], found: set[str]) -> str:
     return "; ".join(name for name in order if name in found) or "none"
-
-
-def _sentence(clauses: Sequence[str]) -> str:
-    *first, last = clauses
-    text = f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}" if first else last
-    return text[0].upper() + text[1:]
 
 
 def _spoken(value: str) -> str:

@@ -183,9 +183,9 @@ class Training:
         return CurvePoint(stage.name, self.standing.step, round(self.standing.seconds, 1), training_loss, found)
 
     def _texts(self) -> Iterator[str]:
-        """Yield prompts and replies for the tokenizer to learn on."""
+        """Yield prompts and replies for the tokenizer to learn on: of the first stage that teaches most of them."""
         rng = np.random.default_rng(SEED)
-        stage = self.curriculum[-1]
+        stage = max(self.curriculum, key=lambda stage: len(stage.mix))
         frames = range(min(1000, len(self._endoscopy.facts)))
         pictures = range(min(1000, len(self._surgical.facts)))
         for _, lesson in self._lessons(stage, frames, pictures, rng):
