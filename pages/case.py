@@ -5,6 +5,7 @@ import streamlit as st
 from backend.errors import AppError
 from backend.services.cases import load_case
 from backend.services.explore import run_names
+from backend.services.live_traces import unit_traces
 from backend.store.filters import UnitFilter
 from backend.store.queries import neighbours
 from pages.ui.answer_words import case_sentence
@@ -33,6 +34,7 @@ except AppError as error:
     st.button("Choose a case from the list", on_click=leave_case)
     st.stop()
 
-st.text(case_sentence(case.runs))
+asked_live_only = not case.runs and unit_traces(the_store(), unit_id)
+st.text("Asked live; no batch run answers it." if asked_live_only else case_sentence(case.runs))
 show_place(kept(neighbours, chosen, unit_id), chosen, kept(run_names))
 show_case(the_store(), case, chosen)

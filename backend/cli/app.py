@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import NoReturn
 
-from backend.cli import blind, compare, demo, export, import_, metrics, predict, remove, rescore, score, store
+from backend.cli import asr, blind, compare, demo, export, import_, metrics, predict, remove, rescore, score, store
 from backend.cli.options import PROGRAM, command_group
 from backend.cli.output import say
 from backend.domain.progress import Cancelled
@@ -34,6 +34,7 @@ app = command_group(
 )
 store.register(app)
 predict.register(app)
+app.add_typer(asr.group)
 app.add_typer(demo.group)
 app.add_typer(import_.group)
 app.add_typer(score.group)

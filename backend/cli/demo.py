@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
-from backend.cli.output import Table, print_json, print_report, print_table, print_text, say
+from backend.cli.output import Table, counted, print_json, print_report, print_table, print_text, say
 from backend.cli.progress import progress
 from backend.domain.metric import percent
 from backend.errors import AppError
@@ -152,7 +152,7 @@ def _say_point(point: "CurvePoint") -> None:
 
 
 def _show(figures: dict[str, Any]) -> None:
-    vlm, surgical, revise = figures["vlm"], figures["surgical"], figures["vlm"]["revise"]
+    vlm, surgical = figures["vlm"], figures["surgical"]
     print_text(
         f"Endoscopy-like frames, {vlm['n_units']:,} units: complex {percent(vlm['complex_accuracy'])}, atomic "
         f"{percent(vlm['atomic_accuracy'])}, joint {percent(vlm['joint_accuracy'])}, inconsistency "
@@ -169,10 +169,16 @@ def _show(figures: dict[str, Any]) -> None:
             (kind, f"{of['n_right']:,}", f"{of['n_wrong']:,}", area, *accepted, f"{of['n_unparsed']:,}")
         )
     print_table(verifier)
-    print_text(
-        f"Revise, {revise['n']:,} complex answers: {percent(revise['before'])} before, {percent(revise['after'])} "
-        f"after; {revise['n_repaired']:,} repaired, {revise['n_harmed']:,} harmed."
-    )
+    for name, revise, select in (
+        ("ASR", vlm["revise"], vlm["select"]),
+        ("Without premises", vlm["self_revise"], vlm["self_select"]),
+    ):
+        print_text(
+            f"{name}, {revise['n']:,} complex answers: {percent(revise['before'])} before, {percent(revise['after'])} "
+            f"after Revise; {revise['n_repaired']:,} repaired, {revise['n_harmed']:,} harmed. Select gives "
+            f"{percent(select['coverage'])}, of these {percent(select['selective_accuracy'])} right; "
+            f"{counted(select['n_unreadable'], 'decision')} not readable."
+        )
     print_text(
         f"Laparoscopy-like frames, {surgical['n_pairs']:,} pairs: original {percent(surgical['original'])}, "
         f"less-biased {percent(surgical['less_biased'])}; observation tasks {percent(surgical['atomic_accuracy'])}."

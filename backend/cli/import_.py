@@ -138,7 +138,7 @@ def import_images(
 @group.command("run", epilog=examples("import run data/runs/Box-VLM.drawn.direct.0a1b2c3d4e"))
 def import_run(
     ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder, as predict leaves it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder as predict or asr run leaves it.")],
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

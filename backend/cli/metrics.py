@@ -9,6 +9,7 @@ import typer
 
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
 from backend.cli.output import Table, print_json, print_table, say
+from backend.domain.records import Stage, System
 
 if TYPE_CHECKING:
     from backend.services.choosing import RunInfo
@@ -18,7 +19,7 @@ group = command_group("metrics", "Metrics of the runs in the store. Fractions fr
 _COUNTS = ("n_units", "n_atomic", "n_missing", "n_failed", "n_empty", "n_unparsed", "n_images")
 _METRICS = ("complex_accuracy", "atomic_accuracy", "all_atomic_accuracy", "joint_accuracy", "inconsistency")
 _SELECTIVE = ("coverage", "selective_accuracy")
-"""Of stages that decide whether to answer alone."""
+"""Of the stages after the direct one; N/A but where a stage decides whether to answer."""
 _OF_RUN = ("model", "suite", "stage", "setting", "origin", "vlm_group", "run_id")
 """What a row says of its run; a breakdown by one of these is there without asking."""
 
@@ -48,7 +49,6 @@ def metrics_endoca(
     Intervals are 95 % and resample whole images. With a breakdown by question class or type, a
     unit stands in every group it has a part of, and atomic accuracy is over that group's parts.
     """
-    from backend.domain.records import System
     from backend.services.choosing import find_runs
     from backend.services.explore import endoca_metrics
     from backend.store.filters import UnitFilter
@@ -73,7 +73,7 @@ def metrics_endoca(
 
 
 def _row(run: "RunInfo", record: Mapping[Any, Any], groups: Sequence[str]) -> dict[str, Any]:
-    shown = [*_METRICS, *(_SELECTIVE if record["coverage_n"] else ())]
+    shown = [*_METRICS, *(_SELECTIVE if run.stage != Stage.DIRECT else ())]
     return {
         "model": run.vlm,
         "suite": run.suite,
@@ -116,7 +116,7 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
     from backend.domain.metric import percent
 
     if name not in row:
-        return ""
+        return percent(None)
     value, low, high = (row[name + bound] for bound in ("", "_low", "_high"))
     interval = f"\n{100 * low:.1f}–{100 * high:.1f}" if low is not None else ""
     return percent(value) + interval

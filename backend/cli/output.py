@@ -33,9 +33,9 @@ class Table:
     """So many columns from the left hold words; the others hold numbers and stand to the right."""
 
 
-def say(text: str) -> None:
-    """Print a message to stderr."""
-    print(_CONTROL.sub("", text), file=sys.stderr)
+def say(text: str, end: str = "\n") -> None:
+    """Print a message to stderr; without the line's end it is a piece of one, and is seen at once."""
+    print(_CONTROL.sub("", text), file=sys.stderr, end=end, flush=not end)
 
 
 def print_json(value: Any) -> None:

@@ -4,25 +4,22 @@ __all__ = ["register"]
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from backend.cli.options import JsonOption, Options, StoreOption, examples, options_of
-from backend.cli.output import counted, print_json, print_text, say
-from backend.cli.pace import rate_words, with_pace
+from backend.cli.options import JsonOption, StoreOption, examples, options_of
+from backend.cli.output import counted, print_json, print_text
+from backend.cli.pace import with_pace
 from backend.cli.progress import progress
-from backend.domain.progress import Report
-from backend.errors import AppError
+from backend.cli.run_folders import listed, named, plan_suite, print_record, record_figures, say_missing
 from backend.settings import DATA
 
 if TYPE_CHECKING:
-    from backend.domain.vlm import Decoding
-    from backend.services.runs.plan import Plan, VlmIdentity
+    from backend.services.runs.plan import Plan
     from backend.services.runs.record import RunRecord
 
 _N_PROMPTS = 3
-_N_IMAGES = 10
 
 
 def register(app: typer.Typer) -> None:
@@ -79,124 +76,50 @@ def predict(
     entry = registry.find(model)
     decoding = Decoding(max_new_tokens=max_new_tokens, reasoning_effort=reasoning_effort)
     with progress() as report:
-        plan = _plan(options, suite, images, identity_of(entry), decoding, setting, limit, report)
+        plan = plan_suite(options, suite, images, identity_of(entry), decoding, setting, limit, report)
     folder = out.expanduser() if out else DATA / "runs" / plan.key.run_id
     if dry_run:
         _show_plan(plan, folder, as_json=options.as_json)
         return
-    _say_missing(plan)
+    say_missing(plan)
     vlm = registry.open_vlm(model)
     with progress() as report:
         facts = partial(vlm_facts, entry.spec)
         record = run_plan(plan, vlm, folder, resume=resume, batch=batch, device=facts, report=with_pace(report))
-    _show_record(record, plan, folder, as_json=options.as_json)
-
-
-def _plan(
-    options: Options,
-    suite: str,
-    images: Path | None,
-    vlm: "VlmIdentity",
-    decoding: "Decoding",
-    setting: str,
-    limit: int | None,
-    report: Report,
-) -> "Plan":
-    from backend.services.runs.manifest import is_file_name, read_manifest_plan
-    from backend.services.runs.plan import read_plan
-
-    if is_file_name(suite):
-        folder = images.expanduser() if images else None
-        manifest = Path(suite).expanduser()
-        return read_manifest_plan(manifest, folder, vlm, decoding, setting=setting, limit=limit, report=report)
-    if images is not None:
-        raise AppError(
-            "--images goes with a manifest file.",
-            f"Suite {suite} is the store's; its images are attached with: python -m backend import images {images}",
-        )
-    with options.open_store() as opened:
-        return read_plan(opened, suite, vlm, decoding, setting=setting, limit=limit)
-
-
-def _say_missing(plan: "Plan") -> None:
-    missing = list(plan.missing_images.values())
-    if missing:
-        n_items = sum(item.lacks_image for item in plan.items)
-        say(
-            f"{len(missing):,} of {len(plan.images):,} images are not on this machine; the {n_items:,} questions about "
-            f"them become error rows: {_listed(missing)}."
-        )
-
-
-def _listed(names: list[str]) -> str:
-    rest = len(names) - _N_IMAGES
-    return ", ".join(names[:_N_IMAGES]) + (f" and {rest:,} more" if rest > 0 else "")
+    _show_record(record, folder, as_json=options.as_json)
 
 
 def _show_plan(plan: "Plan", folder: Path, *, as_json: bool) -> None:
     prompts = [item.prompt for item in plan.items[:_N_PROMPTS]]
+    missing = list(plan.missing_images.values())
     if as_json:
         print_json(
             {
-                **_named(plan, folder),
+                **named(plan.key, folder),
                 "n_units": len(plan.unit_ids),
                 "n_planned": len(plan.items),
                 "n_images": len(plan.images),
-                "missing_images": list(plan.missing_images.values()),
+                "missing_images": missing,
                 "prompts": prompts,
             }
         )
         return
-    missing = list(plan.missing_images.values())
     print_text(
         f"{plan.key.vlm} would be asked {counted(len(plan.items), 'question')} in "
         f"{counted(len(plan.unit_ids), 'unit')} of {plan.key.suite}, about {counted(len(plan.images), 'image')}."
     )
-    print_text(f"Images not on this machine: {_listed(missing) if missing else 'none'}.")
+    print_text(f"Images not on this machine: {listed(missing) if missing else 'none'}.")
     print_text(f"Prompts {plan.key.prompt_version}, decoding {plan.key.decoding}. The first ones:")
     for prompt in prompts:
         print_text(f"  {prompt}")
     print_text(f"Run folder: {folder}")
 
 
-def _show_record(record: "RunRecord", plan: "Plan", folder: Path, *, as_json: bool) -> None:
-    counts = record.counts
+def _show_record(record: "RunRecord", folder: Path, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                **_named(plan, folder),
-                "n_planned": counts.planned,
-                "n_done": counts.done,
-                "n_failed": counts.failed,
-                "n_missing": counts.missing,
-                "errors": record.errors,
-                "lost_shards": list(record.lost_shards),
-                "seconds": record.seconds,
-                "answers_per_second": record.answers_per_second,
-            }
-        )
+        print_json({**named(record.key, folder), **record_figures(record)})
         return
-    pace = record.answers_per_second
-    print_text(
-        f"{plan.key.vlm} on {plan.key.suite}: {counts.done:,} of {counts.planned:,} answered, {counts.failed:,} failed"
-        f"{f', {rate_words(pace)}' if pace else ''}."
-    )
-    for name, n in record.errors.items():
-        print_text(f"  {n:,} × {name}")
-    if record.lost_shards:
-        print_text(f"Found damaged or gone, and asked again: {', '.join(record.lost_shards)}.")
-    if counts.failed:
+    print_record(record, record.suite)
+    if record.counts.failed:
         print_text("Failed ones are asked again by the same command and --resume.")
     print_text(f"Take it into the store: python -m backend import run {folder}")
-
-
-def _named(plan: "Plan", folder: Path) -> dict[str, Any]:
-    return {
-        "folder": str(folder),
-        "run_id": plan.key.run_id,
-        "model": plan.key.vlm,
-        "suite": plan.key.suite,
-        "stage": plan.key.stage,
-        "prompt_version": plan.key.prompt_version,
-        "decoding": plan.key.decoding,
-    }

@@ -13,6 +13,7 @@ __all__ = [
     "Part",
     "Verdict",
     "load_case",
+    "load_image",
     "runs_in_order",
 ]
 
@@ -186,6 +187,20 @@ def load_case(store: Store, unit_id: str) -> Case:
         questions=questions,
         runs=_runs(store, unit_id, questions),
     )
+
+
+def load_image(store: Store, image_id: str) -> CaseImage:
+    """Return an image by its id.
+
+    Raises:
+        AppError: The store knows no such image.
+    """
+    found = store.rows(
+        "SELECT image_id, dataset, file, width, height, sha256, bytes FROM images WHERE image_id = ?", [image_id]
+    )
+    if not found:
+        raise AppError(f"There is no image {image_id!r} in this store.", "Choose a case, or bring the image again.")
+    return CaseImage(*found[0])
 
 
 def runs_in_order(runs: Sequence[CaseRun], chosen: UnitFilter) -> tuple[list[CaseRun], list[CaseRun]]:

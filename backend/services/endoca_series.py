@@ -71,10 +71,11 @@ def vlm_places(store: Store) -> dict[str, int]:
 
 
 def endoca_suites(store: Store) -> list[str]:
-    """Return the suites with units or printed figures, those with units first."""
+    """Return the suites with units or printed figures: those with units first, that of live questions last."""
     rows = store.rows(
         "SELECT suite, min(kind) AS kind FROM (SELECT suite, 0 AS kind FROM suites WHERE system = 'endoca' "
-        "UNION ALL SELECT DISTINCT suite, 1 FROM published WHERE system = 'endoca') GROUP BY suite ORDER BY kind, suite"
+        "UNION ALL SELECT DISTINCT suite, 1 FROM published WHERE system = 'endoca') GROUP BY suite "
+        "ORDER BY suite = 'live', kind, suite"
     )
     return [row[0] for row in rows]
 
@@ -111,7 +112,9 @@ def of_questions(chosen: UnitFilter) -> UnitFilter:
     A score over units that were chosen by how they were answered says nothing, so figures rest
     on this; only lists of cases follow the whole filter.
     """
-    return replace(chosen, outcomes=(), text="", right="", wrong="", part_wrong=False)
+    return replace(
+        chosen, outcomes=(), text="", right="", wrong="", part_wrong=False, decision="", consistency="", moved=""
+    )
 
 
 def series_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":

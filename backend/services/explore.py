@@ -5,6 +5,7 @@ dataclass. Formulas are the systems'; here they meet the store's sums.
 """
 
 __all__ = [
+    "STAGE_WORDS",
     "Comparison",
     "atomic_by_class",
     "compare",
@@ -17,8 +18,10 @@ __all__ = [
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from backend.domain.records import Stage
 from backend.endoca.metrics import (
     COMPARED_METRICS,
     atom_metrics_from_image_sums,
@@ -34,6 +37,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from backend.domain.statistics.paired_tests import PairedComparison
+
+
+STAGE_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        Stage.REVISE: "ASR-Revise",
+        Stage.SELECT: "ASR-Selective",
+        Stage.SELF_REVISE: "Self-Revise",
+        Stage.SELF_SELECT: "Self-Selective",
+    }
+)
+"""What the paper calls the stages of reconciliation."""
 
 
 def store_summary(store: Store) -> tuple[str, str]:
@@ -53,8 +67,9 @@ def run_label(run: Mapping[str, object]) -> str:
     parts = [str(run["vlm"])]
     if run["setting"]:
         parts.append(str(run["setting"]))
-    if run["stage"] != "direct":
-        parts.append(str(run["stage"]))
+    if run["stage"] != Stage.DIRECT:
+        stage = str(run["stage"])
+        parts.append(STAGE_WORDS.get(stage, stage))
     return ", ".join(parts)
 
 

@@ -24,12 +24,13 @@ _REPORT_EVERY = 1_000
 _PROBES = """
     SELECT u.source_id, i.image_id, i.dataset, i.file, u.split, u.complexity, u.question_classes,
            p.source_id, p.role, p.position, p.question, p.reference, p.question_class,
-           r.vlm, a.answer, coalesce(a.error, '')
+           r.vlm, a.answer, coalesce(a.error, ''), d.decision
     FROM runs r
     JOIN units u ON u.suite = r.suite
     JOIN images i ON i.image_id = u.image_id
     JOIN probes p ON p.unit_id = u.unit_id
     LEFT JOIN answers a ON a.run_id = r.run_id AND a.probe_id = p.probe_id
+    LEFT JOIN decisions d ON d.run_id = r.run_id AND d.unit_id = u.unit_id AND p.role = 'complex'
     WHERE r.run_id = ?
     ORDER BY try_cast(u.source_id AS BIGINT), u.source_id, p.role <> 'complex', p.position
 """
@@ -52,12 +53,15 @@ class _Probe(NamedTuple):
     vlm: str
     answer: str | None
     error: str
+    decision: str | None
+    """Of a Select run, on the unit of a complex question; None elsewhere."""
 
 
 def export_endoca(store: Store, run_id: str, out: Path, report: Report = silent) -> int:
     """Write a run as a prediction file: every probe of its suite, answered or not.
 
-    A probe the run has no answer to has a null ``prediction``. The file appears whole or not
+    A probe the run has no answer to has a null ``prediction``; complex answers of a Select run carry
+    its ``decision``, which an import does not take. The file appears whole or not
     at all, and takes the place of an older one.
 
     Args:
@@ -126,7 +130,8 @@ def _lines(probes: list[_Probe]) -> Iterator[dict[str, Any]]:
             line["atomic_index"] = probe.position
             line["gold_question_class"] = probe.question_class
             line["gold_parsed"] = _parsed(probe)
-        yield {**line, "model_id": probe.vlm, "prediction": probe.answer, "error": probe.error}
+        decided = {"decision": probe.decision} if probe.decision else {}
+        yield {**line, "model_id": probe.vlm, "prediction": probe.answer, "error": probe.error, **decided}
 
 
 def _parsed(probe: _Probe) -> str:

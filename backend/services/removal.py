@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from backend.errors import AppError
 from backend.services.ingest.log import write_note
+from backend.services.runs.reconciled_runs import dependents
 from backend.store.store import Store
 
 if TYPE_CHECKING:
     import duckdb
 
-_OF_RUN = ("answers", "scores", "outcomes", "calls", "run_facts", "runs")
+_OF_RUN = ("answers", "scores", "outcomes", "calls", "decisions", "run_bases", "run_facts", "runs")
 """Tables whose rows belong to a run, by ``run_id``."""
 
 
@@ -26,13 +27,20 @@ def remove_run(store: Store, run_id: str) -> str:
         What was removed, as a sentence.
 
     Raises:
-        AppError: There is no such run.
+        AppError: There is no such run, or others were made from its answers.
     """
     found = store.rows("SELECT vlm, suite FROM runs WHERE run_id = ?", [run_id])
     if not found:
         raise AppError(f"There is no run {run_id} in this store.", "List them: python -m backend metrics endoca")
     [(vlm, suite)] = found
     with store.write() as cursor:
+        made_from_it = dependents(cursor, run_id)
+        if made_from_it:
+            raise AppError(
+                f"From the answers of {run_id} other runs were made: {', '.join(made_from_it)}. Without it they could "
+                "not be traced.",
+                f"Take these out first: python -m backend remove run {made_from_it[-1]}",
+            )
         n_answers = _count(cursor, "answers", "run_id", run_id)
         for table in _OF_RUN:
             cursor.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
@@ -42,7 +50,7 @@ def remove_run(store: Store, run_id: str) -> str:
 
 
 def remove_suite(store: Store, suite: str) -> str:
-    """Remove a suite with its units, and every run over it.
+    """Remove a suite with its units, every run over it, and live traces of its units.
 
     Returns:
         What was removed, as a sentence.
@@ -57,6 +65,7 @@ def remove_suite(store: Store, suite: str) -> str:
         n_units, n_runs = _count(cursor, "units", "suite", suite), _count(cursor, "runs", "suite", suite)
         for table in _OF_RUN[:-1]:
             cursor.execute(f"DELETE FROM {table} WHERE run_id IN (SELECT run_id FROM runs WHERE suite = ?)", [suite])
+        cursor.execute("DELETE FROM traces WHERE unit_id IN (SELECT unit_id FROM units WHERE suite = ?)", [suite])
         for table in ("runs", "probes", "units", "suites"):
             cursor.execute(f"DELETE FROM {table} WHERE suite = ?", [suite])
         cursor.execute("DELETE FROM images WHERE image_id NOT IN (SELECT image_id FROM units)")

@@ -5,17 +5,22 @@ set becomes one `Clause`; the page prints the clauses' sentences, so that what i
 always said.
 """
 
-__all__ = ["Clause", "UnitFilter"]
+__all__ = ["UNREADABLE", "Clause", "UnitFilter"]
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Self
 
+from backend.endoca.decision import Consistency, Verdict
 from backend.endoca.outcomes import Outcome
+from backend.endoca.reconciliation import Move
 from backend.errors import AppError
 
 _SEPARATOR = "~"
 """Between the values of one field in a link; no run id or class name holds it."""
+
+UNREADABLE = "unreadable"
+"""In place of a consistency label: the decision could not be read, or was not reached."""
 
 
 class Clause(NamedTuple):
@@ -50,6 +55,13 @@ class UnitFilter:
     """A run id: units whose complex answer that run has right …"""
     wrong: str = ""
     """… and this run has wrong."""
+    decision: str = ""
+    """A `Verdict`: units that the Select run decided so; one without a decision is an abstention."""
+    consistency: str = ""
+    """A `Consistency` label, or `UNREADABLE`: units that the Select run labelled so."""
+    moved: str = ""
+    """A `Move`: units in which, from the direct run to the Revise or Select run made from it, a part moved so.
+    With `classes` a part of one of them."""
 
     def clauses(self, names: Mapping[str, str] | None = None) -> list[Clause]:
         """Return the conditions that are set.
@@ -92,6 +104,17 @@ class UnitFilter:
         if self.wrong:
             sentence = f"complex answer wrong by {called.get(self.wrong, self.wrong)}"
             chosen.append(Clause(_correct_sql("wrong", False), {"wrong": self.wrong}, sentence))
+        if self.decision:
+            sentence = "answered" if self.decision == Verdict.ANSWER else "withheld"
+            chosen.append(Clause(_DECISION_SQL, {"decision": self.decision}, sentence))
+        if self.consistency:
+            unread = self.consistency == UNREADABLE
+            sentence = "decision not readable" if unread else f"labelled {self.consistency}"
+            chosen.append(Clause(_CONSISTENCY_SQL, {"consistency": self.consistency}, sentence))
+        if self.moved:
+            part = "such a part" if self.classes else "a part"
+            moved = {"moved": self.moved, "moved_classes": list(self.classes)}
+            chosen.append(Clause(_MOVED_SQL, moved, f"{part} {Move(self.moved).plain}"))
         return chosen
 
     def where(self) -> tuple[str, dict[str, object]]:
@@ -147,6 +170,10 @@ class UnitFilter:
         unknown = [key for key in chosen.outcomes if key not in set(Outcome)]
         if unknown:
             raise AppError(f"The link asks for the outcome {unknown[0]!r}.", f"Known: {', '.join(Outcome)}.")
+        for name, known_words in _CHOICES.items():
+            asked = getattr(chosen, name)
+            if asked and asked not in known_words:
+                raise AppError(f"The link asks for {name} {asked!r}.", f"Known: {', '.join(known_words)}.")
         return chosen
 
     def _class_clause(self) -> Clause:
@@ -156,6 +183,58 @@ class UnitFilter:
             return Clause(sql, {"classes": list(self.classes)}, f"{named} questions")
         return Clause(_PART_WRONG_SQL, {"classes": list(self.classes)}, f"{named} part answered wrong")
 
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "decision": tuple(Verdict),
+    "consistency": (*Consistency, UNREADABLE),
+    "moved": tuple(Move),
+}
+"""Fields that take one of a few words."""
+
+_DECIDES = "r.stage IN ('select', 'self_select')"
+
+_DECISION_SQL = f"""
+    {_DECIDES} AND ($decision = 'answer') = ((o.run_id, u.unit_id) IN (
+        SELECT run_id, unit_id FROM decisions WHERE decision = 'answer'))
+"""
+
+_CONSISTENCY_SQL = f"""
+    {_DECIDES} AND coalesce((
+        SELECT any_value(d.consistency) FROM decisions d WHERE d.run_id = o.run_id AND d.unit_id = u.unit_id
+    ), '{UNREADABLE}') = $consistency
+"""
+
+_MOVED_SQL = """
+    (o.run_id, u.unit_id) IN (
+        WITH part AS (
+            SELECT a.run_id, a.unit_id,
+                   json_extract_string(before.parts, '$[' || q.position || '].parsed') AS direct,
+                   json_extract_string(after.parts, '$[' || q.position || '].parsed') AS revised,
+                   json_extract_string(a.parts, '$[0].parsed') AS premise
+            FROM run_bases base
+            JOIN runs x ON x.run_id = base.run_id
+            JOIN runs y ON y.run_id = base.base_run_id
+            JOIN scores a ON a.run_id = x.run_id AND a.role = 'atomic'
+                AND a.scorer = x.scorer AND a.scorer_version = x.scorer_version
+            JOIN probes q ON q.probe_id = a.probe_id
+            JOIN scores after ON after.run_id = x.run_id AND after.unit_id = a.unit_id AND after.role = 'complex'
+                AND after.scorer = x.scorer AND after.scorer_version = x.scorer_version
+            JOIN scores before ON before.run_id = y.run_id AND before.probe_id = after.probe_id
+                AND before.scorer = y.scorer AND before.scorer_version = y.scorer_version
+            WHERE after.status NOT IN ('missing', 'failed') AND before.status NOT IN ('missing', 'failed')
+                AND (len($moved_classes) = 0 OR list_contains($moved_classes::TEXT[], a.question_class))
+        ), agreeing AS (
+            SELECT run_id, unit_id, direct IS NOT DISTINCT FROM revised AS kept,
+                   coalesce(list_has_any(string_split(direct, ' or '), string_split(premise, ' or ')), false) AS was,
+                   coalesce(list_has_any(string_split(revised, ' or '), string_split(premise, ' or ')), false) AS does
+            FROM part
+        )
+        SELECT run_id, unit_id FROM agreeing WHERE $moved = CASE
+            WHEN kept THEN 'kept' WHEN was = does THEN 'elsewhere'
+            WHEN does THEN 'to_premise' ELSE 'from_premise' END
+    )
+"""
+"""`backend.endoca.reconciliation.move_of`, as SQL; a test holds the two together."""
 
 _TEXT_SQL = """
     lower(u.source_id) = $text OR contains(lower(u.image_id), $text)

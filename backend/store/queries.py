@@ -42,6 +42,11 @@ _ATOMIC = """
         AND s.role = 'atomic'
 """
 
+_DECIDED = "LEFT JOIN decisions d ON d.run_id = o.run_id AND d.unit_id = o.unit_id"
+
+_DECIDES = "r.stage IN ('select', 'self_select')"
+"""Whether the run is of a stage that gives answers or withholds them; a unit without a decision is an abstention."""
+
 _ORDER = "suite, try_cast(source_id AS BIGINT), source_id"
 """The order of cases: a suite's samples by their own id, numbers as numbers."""
 
@@ -139,8 +144,10 @@ def image_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataF
             sum(o.n_failed)::BIGINT AS n_failed,
             sum(o.n_empty)::BIGINT AS n_empty,
             sum(o.n_unparsed)::BIGINT AS n_unparsed,
-            0 AS n_selective, 0 AS n_selected, 0 AS n_selected_correct
-        FROM {source} {classes}
+            count(*) FILTER ({_DECIDES}) AS n_selective,
+            count(*) FILTER (d.decision = 'answer') AS n_selected,
+            count(*) FILTER (d.decision = 'answer' AND o.complex_correct) AS n_selected_correct
+        FROM {source} {_DECIDED} {classes}
         WHERE {where}
         GROUP BY ALL
         """,
@@ -191,11 +198,16 @@ def atom_sums(store: Store, chosen: UnitFilter, by: Sequence[str], *, by_image: 
 
 
 def unit_outcomes(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
-    """Return the outcomes themselves: the columns of `backend.endoca.metrics.UNIT_COLUMNS`."""
+    """Return the outcomes themselves: the columns of `backend.endoca.metrics.UNIT_COLUMNS`, and decision.
+
+    decision is null outside the stages that make one.
+    """
     source, where, parameters = _of_outcomes(chosen)
     return store.read(
         "SELECT o.run_id, o.unit_id, o.image_id, o.complexity, o.complex_correct, o.n_atoms, o.n_atoms_correct, "
-        f"o.n_missing, o.n_failed, o.n_empty, o.n_unparsed FROM {source} WHERE {where}",
+        "o.n_missing, o.n_failed, o.n_empty, o.n_unparsed, "
+        f"CASE WHEN {_DECIDES} THEN coalesce(d.decision, 'abstain') END AS decision "
+        f"FROM {source} {_DECIDED} WHERE {where}",
         parameters,
     )
 

@@ -1,16 +1,13 @@
 """Asks in batches: what their prompts begin with alike is computed once.
 
-Where a family's template puts the image before the text and its tokens look backwards only,
-the keys and values of the common beginning, image included, do not depend on what follows.
-They are computed once an image and laid before each of its prompts. A batch says what its
-prompts say one by one, up to ties in floating-point numbers.
+The common beginning, image included, is computed once an image and laid before each of its
+prompts (`backend.vlm.prefix`). A batch says what its prompts say one by one, up to ties in
+floating-point numbers.
 """
 
 __all__ = ["BatchPlan", "Batching", "batching_of", "padded_batch", "plan_batches"]
 
-import copy
-import inspect
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -19,7 +16,16 @@ from operator import itemgetter
 from typing import Any
 
 from backend.vlm.chat_prompts import Encoded
-from backend.vlm.greedy import Batch, keep_rows
+from backend.vlm.greedy import Batch
+from backend.vlm.prefix import (
+    KeptPrefix,
+    Prefix,
+    compute_prefix,
+    empty_cache,
+    extend_prefix,
+    image_tensors,
+    on_device,
+)
 
 
 class Batching(StrEnum):
@@ -64,9 +70,9 @@ def batching_of(family: str) -> Batching:
 def plan_batches(
     model: Any,
     encoded: Mapping[int, Encoded],
-    images: Mapping[int, Hashable],
+    pictures: Mapping[int, str | None],
     *,
-    shared: bool,
+    kept: KeptPrefix | None,
     rows: int,
     limit: int,
 ) -> Iterator[BatchPlan]:
@@ -78,20 +84,23 @@ def plan_batches(
     Args:
         model: A transformers model.
         encoded: The asks by place.
-        images: Their images by place, None where an ask has none.
-        shared: Whether to compute common beginnings once an image; else whole prompts are batched.
+        pictures: SHA-256 of their images by place, None where an ask has none.
+        kept: Of this VLM; None where whole prompts are to be batched.
         rows: Asks a batch at most.
         limit: New tokens at most.
     """
     for image_end, group in _alike_to_image_end(encoded, model.config.image_token_id):
         asks = {place: encoded[place] for place in group}
-        prefix = _SharedPrefix(model, asks, {place: images[place] for place in group})
         places = sorted(group, key=lambda place: len(encoded[place].ids))
-        is_shared = shared and prefix.length >= max(image_end, 1)
+        prefix = None
+        if kept is not None:
+            prefix = _SharedPrefix(model, asks, {place: pictures[place] for place in group}, image_end, kept)
+        is_shared = prefix is not None and prefix.length >= max(image_end, 1)
+        build = prefix.batch if prefix is not None and is_shared else partial(_padded, model, asks)
         lengths = [len(encoded[place].ids) for place in places]
         same_length = is_shared and lengths[-1] + limit > _window(model)
         for part in _parts(places, rows, lengths if same_length else [0] * len(places)):
-            yield BatchPlan(part, prefix.batch if is_shared else partial(_padded, model, asks))
+            yield BatchPlan(part, build)
 
 
 def padded_batch(model: Any, asks: Sequence[Encoded]) -> Batch:
@@ -105,37 +114,41 @@ def padded_batch(model: Any, asks: Sequence[Encoded]) -> Batch:
     return Batch(
         ids=ids.to(model.device),
         mask=mask.to(model.device),
-        others=_on_device(model, others | _pictures(asks)),
-        cache=_empty_cache(model),
+        others=on_device(model, others | image_tensors(asks)),
+        cache=empty_cache(model),
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Computed:
-    """Beginnings run through a VLM."""
-
-    cache: Any
-    """Keys and values, a row an image."""
-    shifts: Any
-    """How far an image shifts later positions, a row an image, in the Qwen VLMs; None in others."""
-
-
 class _SharedPrefix:
-    """The beginning that all asks of a group share, computed once an image when first needed."""
+    """The beginning that all asks of a group share, computed once an image when first needed.
 
-    def __init__(self, model: Any, asks: Mapping[int, Encoded], images: Mapping[int, Hashable]) -> None:
+    Asks about one image go on from where the image ends, which `KeptPrefix` may still know.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        asks: Mapping[int, Encoded],
+        pictures: Mapping[int, str | None],
+        image_end: int,
+        kept: KeptPrefix,
+    ) -> None:
         self._model = model
         self._asks = asks
-        first_asks: dict[Hashable, Encoded] = {}
-        for place, image in images.items():
-            first_asks.setdefault(image, asks[place])
-        rows = {image: row for row, image in enumerate(first_asks)}
+        self._image_end = image_end
+        self._kept = kept
+        first_asks: dict[str | None, Encoded] = {}
+        for place, picture in pictures.items():
+            first_asks.setdefault(picture, asks[place])
+        rows = {picture: row for row, picture in enumerate(first_asks)}
+        self._pictures = list(first_asks)
         self._first_asks = list(first_asks.values())
-        self._rows = {place: rows[image] for place, image in images.items()}
-        self._computed: _Computed | None = None
+        self._rows = {place: rows[picture] for place, picture in pictures.items()}
+        self._computed: Prefix | None = None
         self._has_failed = False
-        self.length = _common_length([ask.ids for ask in asks.values()])
-        """Tokens; each ask has at least one more."""
+        common = _common_length([ask.ids for ask in asks.values()])
+        self.length = common if len(asks) > 1 else min(common, image_end)
+        """Tokens; each ask has at least one more. A single ask shares its image alone, with calls to come."""
 
     def batch(self, places: Sequence[int]) -> Batch:
         """Lay asks after the beginnings that belong to their images.
@@ -148,14 +161,10 @@ class _SharedPrefix:
         rows = [self._rows[place] for place in places]
         if self._has_failed:
             alone = sorted(set(rows))
-            computed = self._compute([self._first_asks[row] for row in alone])
+            prefix = self._compute(alone)
             rows = [alone.index(row) for row in rows]
         else:
-            computed = self._all_computed()
-        cache = copy.deepcopy(computed.cache)
-        if computed.shifts is not None:
-            self._model.model.rope_deltas = computed.shifts
-        keep_rows(self._model, cache, rows)
+            prefix = self._all_computed()
         all_ids = [self._asks[place].tokens["input_ids"] for place in places]
         ids, mask = _left_padded([ids[:, self.length :] for ids in all_ids], _padding(self._model))
         heads = torch.cat([ids[:, : self.length] for ids in all_ids])
@@ -163,43 +172,26 @@ class _SharedPrefix:
             ids=torch.cat([heads, ids], dim=1).to(self._model.device),
             mask=torch.cat([torch.ones_like(heads), mask], dim=1).to(self._model.device),
             others={},
-            cache=cache,
+            cache=prefix.copy_for(self._model, rows),
         )
 
-    def _all_computed(self) -> _Computed:
+    def _all_computed(self) -> Prefix:
         if self._computed is None:
             try:
-                self._computed = self._compute(self._first_asks)
+                self._computed = self._compute(range(len(self._first_asks)))
             except BaseException:
                 self._has_failed = True
                 raise
         return self._computed
 
-    def _compute(self, asks: Sequence[Encoded]) -> _Computed:
-        """Run beginnings, one an image, through the VLM in one pass.
-
-        The Qwen VLMs keep on themselves how far an image shifts later positions (`keep_rows`);
-        where a beginning holds no image, that is 0.
-        """
-        import torch
-
-        model = self._model
-        inputs: dict[str, Any] = _pictures(asks)
-        for name in asks[0].tokens:
-            inputs[name] = torch.cat([ask.tokens[name][:, : self.length] for ask in asks])
-        if "logits_to_keep" in inspect.signature(model.forward).parameters:
-            inputs["logits_to_keep"] = 1
-        holder = getattr(model, "model", None)
-        has_shifts = hasattr(holder, "rope_deltas")
-        if holder is not None and has_shifts:
-            holder.rope_deltas = None
-        cache = _empty_cache(model)
-        with torch.no_grad():
-            model(**_on_device(model, inputs), cache=cache, use_cache=True)
-        if holder is None or not has_shifts:
-            return _Computed(cache, None)
-        no_shift = torch.zeros(len(asks), 1, dtype=torch.long, device=model.device)
-        return _Computed(cache, no_shift if holder.rope_deltas is None else holder.rope_deltas)
+    def _compute(self, rows: Sequence[int]) -> Prefix:
+        picture, first = self._pictures[0], self._first_asks[0]
+        if picture is None or len(self._pictures) > 1:
+            return compute_prefix(self._model, [self._first_asks[row] for row in rows], self.length)
+        prefix = self._kept.of(self._model, picture, first, self._image_end)
+        if self.length == self._image_end:
+            return prefix
+        return extend_prefix(self._model, prefix, first.tokens["input_ids"][:, self._image_end : self.length])
 
 
 def _alike_to_image_end(encoded: Mapping[int, Encoded], image_token: int) -> Iterator[tuple[int, list[int]]]:
@@ -231,39 +223,15 @@ def _padded(model: Any, asks: Mapping[int, Encoded], places: Sequence[int]) -> B
     return padded_batch(model, [asks[place] for place in places])
 
 
-def _empty_cache(model: Any) -> Any:
-    from transformers import DynamicCache
-
-    return DynamicCache(config=model.config.get_text_config(decoder=True))
-
-
 def _window(model: Any) -> float:
     """Return how many tokens the narrowest attention layer looks back over."""
-    sliding = [layer for layer in _empty_cache(model).layers if getattr(layer, "is_sliding", False)]
+    sliding = [layer for layer in empty_cache(model).layers if getattr(layer, "is_sliding", False)]
     return min((layer.sliding_window for layer in sliding), default=float("inf"))
 
 
 def _padding(model: Any) -> int:
     padding = model.generation_config.pad_token_id
     return 0 if padding is None else int(padding)
-
-
-def _on_device(model: Any, tensors: Mapping[str, Any]) -> dict[str, Any]:
-    """Move tensors to a model's device, and floating-point ones to its dtype; other values stay."""
-    import torch
-
-    return {
-        name: value.to(model.device, model.dtype if value.is_floating_point() else value.dtype)
-        if isinstance(value, torch.Tensor)
-        else value
-        for name, value in tensors.items()
-    }
-
-
-def _pictures(asks: Sequence[Encoded]) -> dict[str, Any]:
-    import torch
-
-    return {name: torch.cat([ask.picture[name] for ask in asks]) for name in asks[0].picture}
 
 
 def _left_padded(rows: Sequence[Any], padding: int) -> tuple[Any, Any]:

@@ -4,8 +4,10 @@ The file is checked first, so that nothing decodes what cannot be used. Colour p
 left alone: a VLM was trained on plain pixel values.
 """
 
-__all__ = ["open_picture"]
+__all__ = ["KeptPicture", "Picture", "open_picture"]
 
+import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +46,52 @@ def open_picture(path: Path) -> Image.Image:
     with Image.open(path) as image:
         image.load()
         return _as_rgb(ImageOps.exif_transpose(image), path.name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """An image file, opened."""
+
+    image: Image.Image
+    """As `open_picture` returns it."""
+    sha256: str
+    """Of the file's bytes, in lower-case hex."""
+
+
+class KeptPicture:
+    """Opens image files one after the other, and does not open the last one again while its bytes are the same."""
+
+    def __init__(self) -> None:
+        self._picture: Picture | None = None
+
+    def open(self, path: Path) -> Picture:
+        """Return an image file opened; the very same object where the last file held the same bytes.
+
+        The bytes are read each time: a file replaced within a tick of the clock is seen, too.
+
+        Raises:
+            AppError: See `open_picture`.
+        """
+        sha256 = _sha256(path)
+        if self._picture is None or self._picture.sha256 != sha256:
+            self.forget()
+            self._picture = Picture(open_picture(path), sha256)
+        return self._picture
+
+    def forget(self) -> None:
+        """Free what is kept."""
+        self._picture = None
+
+
+def _sha256(path: Path) -> str:
+    """Return a file's hash; empty, which no file has, where it cannot be read: opening it says why."""
+    try:
+        if path.is_file():
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        pass
+    return ""
 
 
 def _as_rgb(image: Image.Image, name: str) -> Image.Image:

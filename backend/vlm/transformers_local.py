@@ -2,6 +2,7 @@
 
 It decodes greedily, sees the image at its own size through its own processor, and is given no
 system prompt. One call runs at a time. What goes wrong with one ask is the error of its reply.
+What it computed of the last image is kept for the next call, and changes no answer.
 """
 
 __all__ = ["LocalSpec", "TransformersLocal", "load_vlm"]
@@ -9,20 +10,19 @@ __all__ = ["LocalSpec", "TransformersLocal", "load_vlm"]
 import gc
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-
-from PIL.Image import Image
 
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, OnText, Reply
 from backend.errors import AppError
-from backend.vlm.batching import Batching, BatchPlan, batching_of, padded_batch, plan_batches
+from backend.vlm.batching import Batching, BatchPlan, batching_of, plan_batches
 from backend.vlm.chat_prompts import ChatPrompts, Encoded
 from backend.vlm.greedy import Batch, Generated, Streamer, Watch, decode_greedily, watch_words
 from backend.vlm.loading import DeviceFacts, Loaded, LocalSpec, device_facts, load
-from backend.vlm.picture import open_picture
+from backend.vlm.picture import KeptPicture
+from backend.vlm.prefix import KeptPrefix
 
 ROWS_ON_CPU = 64
 ROWS_ON_GPU = 16
@@ -61,6 +61,8 @@ class TransformersLocal:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._watches: dict[tuple[str, ...], Watch] = {}
+        self._picture = KeptPicture()
+        self._prefix = KeptPrefix()
         self.batching: Batching = batching_of(self._family)
         """How several asks are answered."""
         self.batch_size = ROWS_ON_CPU if self._model.device.type == "cpu" else ROWS_ON_GPU
@@ -132,9 +134,10 @@ class TransformersLocal:
 
     def _answer(self, ask: Ask, decoding: Decoding, on_text: OnText | None = None) -> Reply:
         try:
-            encoded = self._prompts.encode(None if ask.image is None else open_picture(ask.image), ask.prompt)
+            encoded, picture = self._encode(ask)
+            (plan,) = self._plans({0: encoded}, {0: picture}, decoding)
             streamer = None if on_text is None else Streamer(self._decode, on_text)
-            (said,) = self._generate(padded_batch(self._model, [encoded]), decoding, streamer)
+            (said,) = self._generate(plan.build(plan.places), decoding, streamer)
         except Cancelled:
             raise
         except _FAULTS as error:
@@ -146,34 +149,42 @@ class TransformersLocal:
             return [self._answer(ask, decoding) for ask in asks]
         replies: dict[int, Reply] = {}
         encoded: dict[int, Encoded] = {}
+        pictures: dict[int, str | None] = {}
         for place, outcome in enumerate(self._encode_all(asks)):
-            if isinstance(outcome, Encoded):
-                encoded[place] = outcome
-            else:
+            if isinstance(outcome, str):
                 replies[place] = Reply("", error=outcome)
-        images = {place: asks[place].image for place in encoded}
-        plans = plan_batches(
-            self._model,
-            encoded,
-            images,
-            shared=self.batching is Batching.SHARED_PREFIX,
-            rows=self.batch_size,
-            limit=decoding.max_new_tokens,
-        )
-        for plan in plans:
+            else:
+                encoded[place], pictures[place] = outcome
+        for plan in self._plans(encoded, pictures, decoding):
             replies |= dict(zip(plan.places, self._decode_plan(plan, plan.places, decoding), strict=True))
         return [replies[place] for place in range(len(asks))]
 
-    def _encode_all(self, asks: Sequence[Ask]) -> Iterator[Encoded | str]:
-        """Yield each ask as tensors, or why it cannot be; a picture is opened once for asks in a row."""
-        opened: tuple[Path, Image] | None = None
+    def _plans(
+        self, encoded: Mapping[int, Encoded], pictures: Mapping[int, str | None], decoding: Decoding
+    ) -> Iterator[BatchPlan]:
+        return plan_batches(
+            self._model,
+            encoded,
+            pictures,
+            kept=self._prefix if self.batching is Batching.SHARED_PREFIX else None,
+            rows=self.batch_size,
+            limit=decoding.max_new_tokens,
+        )
+
+    def _encode_all(self, asks: Sequence[Ask]) -> Iterator[tuple[Encoded, str | None] | str]:
+        """Yield each ask as `_encode` does, or why it cannot be."""
         for ask in asks:
             try:
-                if ask.image is not None and (opened is None or opened[0] != ask.image):
-                    opened = (ask.image, open_picture(ask.image))
-                yield self._prompts.encode(opened[1] if ask.image is not None and opened else None, ask.prompt)
+                yield self._encode(ask)
             except _FAULTS as error:
                 yield self._explained(error)
+
+    def _encode(self, ask: Ask) -> tuple[Encoded, str | None]:
+        """Return an ask as tensors, and the hash of its image."""
+        if ask.image is None:
+            return self._prompts.encode(None, ask.prompt), None
+        picture = self._picture.open(ask.image)
+        return self._prompts.encode(picture.image, ask.prompt), picture.sha256
 
     def _decode_plan(
         self, plan: BatchPlan, places: Sequence[int], decoding: Decoding, *, is_whole: bool = True
@@ -235,6 +246,8 @@ class TransformersLocal:
     def _free_memory(self) -> None:
         import torch
 
+        self._prefix.forget()
+        self._picture.forget()
         gc.collect()
         if self._model.device.type == "cuda":
             torch.cuda.empty_cache()

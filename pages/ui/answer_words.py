@@ -43,8 +43,9 @@ def answer_name(role: str) -> str:
 
 
 def part_name(question: CaseQuestion) -> str:
-    """Return the short name of a part: its number and question class."""
-    return f"{role_name(question.role)} {question.position + 1}: {question.question_class.replace('_', ' ')}"
+    """Return the short name of a part: its number and, where it has one, its question class."""
+    name = f"{role_name(question.role)} {question.position + 1}"
+    return f"{name}: {question.question_class.replace('_', ' ')}" if question.question_class else name
 
 
 def judged(answer: CaseAnswer) -> str:

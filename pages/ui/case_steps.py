@@ -1,7 +1,8 @@
 """Previous, position and next of a list, by button or key, and the way back to the list.
 
 The browser counts the presses and asks for a position, so none is lost however quickly they
-come: the server draws the last position asked for.
+come: the server draws the last position asked for, and names the request it has heard. Until
+it names the last one, the position is drawn as asked for.
 """
 
 __all__ = ["case_steps"]
@@ -36,7 +37,6 @@ kbd { font: inherit; font-size: 0.75rem; margin-left: 0.3rem; opacity: 0.7; }
 """
 
 JS = f"""
-const PATIENCE_MS = 4000
 const number = new Intl.NumberFormat("en-US")
 const states = new WeakMap()
 
@@ -52,7 +52,7 @@ function typing(event) {{
 export default function ({{ data, parentElement, setStateValue }}) {{
   let state = states.get(parentElement)
   if (!state) states.set(parentElement, (state = {{ target: null, asked: 0, onKey: null }}))
-  if (data.position === state.target || Date.now() - state.asked > PATIENCE_MS) state.target = null
+  if (data.heard === state.asked) state.target = null
 
   const [back, forth] = parentElement.querySelectorAll("button")
   const here = () => state.target ?? data.position
@@ -71,7 +71,7 @@ export default function ({{ data, parentElement, setStateValue }}) {{
     const place = here()
     if (!place || place + by < 1 || place + by > data.total) return
     state.target = place + by
-    state.asked = Date.now()
+    state.asked = Math.max(Date.now(), state.asked + 1)
     draw()
     setStateValue("asked", {{ position: state.target, at: state.asked }})
   }}
@@ -119,9 +119,10 @@ def case_steps(position: int | None, total: int, back_to: str, go_to: Callable[[
         if wanted and 1 <= int(wanted["position"]) <= total:
             go_to(int(wanted["position"]))
 
+    last = st.session_state.get(key, {}).get("asked")
     mount(
         key=key,
-        data={"position": position, "total": total, "list": back_to},
+        data={"position": position, "total": total, "list": back_to, "heard": last and last["at"]},
         on_asked_change=asked,
         width="content",
     )

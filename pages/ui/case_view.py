@@ -4,7 +4,7 @@ The three systems fill the same view: a case has questions, the first of which l
 run has one answer to each of them and a verdict on the whole.
 """
 
-__all__ = ["identity", "show_case"]
+__all__ = ["case_questions", "identity", "show_case", "show_image"]
 
 from collections import Counter
 from html import escape
@@ -12,17 +12,19 @@ from pathlib import Path
 
 import streamlit as st
 
-from backend.services.cases import Case, CaseRun, runs_in_order
+from backend.services.cases import Case, CaseImage, CaseRun, runs_in_order
 from backend.services.demo.synthetic import SYNTHETIC
 from backend.services.endoca_series import vlm_places
 from backend.services.images import image_file
+from backend.services.live_units import LIVE_SUITE
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from pages.ui.answer_table import answer_table, verdict_order, verdict_tag
 from pages.ui.answer_words import part_name, role_name
 from pages.ui.image_routes import image_url
-from pages.ui.links import DATA
+from pages.ui.links import DATA, LIVE
 from pages.ui.tags import synthetic_tag
+from pages.ui.trace_view import show_case_traces
 from pages.ui.viewer import image_viewer
 
 STYLE = Path(__file__).resolve().parent / "static" / "case.css"
@@ -46,21 +48,30 @@ def show_case(store: Store, case: Case, chosen: UnitFilter) -> None:
     st.html(STYLE)
     left, right = st.columns([6, 5], gap="large")
     with left:
-        _image(store, case)
+        show_image(store, case.image)
+        st.html(identity(case))
     with right:
-        st.html(_questions(case))
-    if not case.runs:
-        st.info("No VLM has answered this case yet. Import a prediction file on the Data page.")
-        return
+        st.html(case_questions(case))
+        st.page_link(LIVE, label="Run ASR live on this case", query_params={"unit": case.unit_id})
+    if case.runs:
+        _answers(store, case, chosen)
+    if not show_case_traces(store, case) and not case.runs:
+        st.info(
+            "No VLM has answered this case yet. Ask one live, or import a prediction file on the Data page."
+            if case.suite != LIVE_SUITE
+            else "No answer to this case was kept. Ask a VLM live."
+        )
+
+
+def _answers(store: Store, case: Case, chosen: UnitFilter) -> None:
     asked, others = runs_in_order(case.runs, chosen)
     st.subheader("What every VLM answered")
     st.html(_tally(case.runs))
     st.html(answer_table(case, asked, others, vlm_places(store)))
 
 
-def _image(store: Store, case: Case) -> None:
-    """Draw the image at its own pixels, or say which file is missing and how to attach it."""
-    image = case.image
+def show_image(store: Store, image: CaseImage, height_px: int = VIEWER_HEIGHT) -> None:
+    """Draw an image at its own pixels, or say which file is missing and how to attach it."""
     if image.width and image.height and image_file(store, image.image_id):
         image_viewer(
             image_url(image.image_id),
@@ -68,19 +79,18 @@ def _image(store: Store, case: Case) -> None:
             image.height,
             label=image.file,
             key=f"viewer_{image.image_id}",
-            height_px=VIEWER_HEIGHT,
+            height_px=height_px,
         )
     else:
-        st.html(_no_image(case))
+        st.html(_no_image(image))
         st.page_link(DATA, label="Attach images on the Data page")
-    st.html(identity(case))
 
 
-def _no_image(case: Case) -> str:
-    gone = "The image file is no longer where it was" if case.image.at_hand else "No usable image file was found"
+def _no_image(image: CaseImage) -> str:
+    gone = "The image file is no longer where it was" if image.at_hand else "No usable image file was found"
     return (
         f'<div class="case-no-image" role="note"><p><strong>{gone}.</strong></p>'
-        f"<p>{escape(case.image.file)}</p>"
+        f"<p>{escape(image.file)}</p>"
         "<p>Name the folder that holds the images under Images on the Data page; files are found by their "
         "names. Its import log says which files could not be used. Everything below works without the image.</p></div>"
     )
@@ -104,19 +114,25 @@ def identity(case: Case) -> str:
     return strip + "".join(f'<p class="case-note">{note}</p>' for note in notes)
 
 
-def _questions(case: Case) -> str:
+def case_questions(case: Case) -> str:
+    """Return what is asked, with the references, as HTML."""
     lead, *parts = case.questions
     items = "".join(
         f'<li><span class="role">{escape(part_name(part))}</span><span>{escape(part.question)}</span>'
-        f'<span class="reference">{escape(part.reference)}</span></li>'
+        f"{_reference('span', part.reference)}</li>"
         for part in parts
     )
     return (
         f'<div class="case-questions"><span class="role">{escape(role_name(lead.role))}, '
         f"complexity {case.complexity}</span>"
-        f'<p class="lead">{escape(lead.question)}</p><p class="reference">{escape(lead.reference)}</p>'
+        f'<p class="lead">{escape(lead.question)}</p>{_reference("p", lead.reference)}'
         f"<ol>{items}</ol></div>"
     )
+
+
+def _reference(tag: str, reference: str) -> str:
+    """Return a reference; nothing where none is known, as may be with a case that was asked live."""
+    return f'<{tag} class="reference">{escape(reference)}</{tag}>' if reference else ""
 
 
 def _tally(runs: tuple[CaseRun, ...]) -> str:

@@ -4,9 +4,10 @@ The link holds the job (``?job=id``); without it the store's newest job is shown
 person who leaves the page finds it again, and so does everybody else who looks.
 """
 
-__all__ = ["show_job", "start_job", "time_words"]
+__all__ = ["note_jobs", "show_job", "start_job", "time_words"]
 
 from html import escape
+from itertools import count
 
 import streamlit as st
 
@@ -20,12 +21,11 @@ from pages.ui.import_report import plural, show_bad_lines, show_report
 
 PARAMETER = "job"
 
-SEEN = "job_seen_over"
-"""The last job that this session saw at its end. What was drawn above it may be from before the
-end, so the page is then drawn once more."""
+OVER = "jobs_over"
+"""The store's jobs that were over when this drawing of the page began."""
 
 REFRESH = 0.5
-"""Seconds between two looks at a running job."""
+"""Seconds between two looks at a job."""
 
 come_into_view = st.components.v2.component(
     "parallax_job",
@@ -42,6 +42,14 @@ export default ({ data, parentElement }) => {
 """Scrolls to a job once, when it appears: the button that started it may lie far below."""
 
 
+def note_jobs(store: Store) -> None:
+    """Note which jobs are over. To be called before anything is counted, each time that the page is drawn.
+
+    The end of a job is shown where everything on the page is from after it; until then the job is shown at work.
+    """
+    st.session_state[OVER] = {job.id for job in JOBS.of(store) if job.is_over}
+
+
 def start_job(store: Store, task: Task) -> None:
     """Start a job, put it into the link, and draw the page anew with it."""
     _go_to(JOBS.start(store, task))
@@ -56,17 +64,14 @@ def show_job(store: Store) -> None:
         if asked:
             _show_unknown()
         return
-    if job.is_over and st.session_state.get(SEEN) != job.id:
-        st.session_state[SEEN] = job.id
-        st.rerun()
     with st.container(border=True, key="job"):
         with st.container(horizontal=True):
             st.html(f"<strong style='overflow-wrap:anywhere'>{escape(job.task.title)}</strong>")
             come_into_view(key="job_in_view", data={"job": job.id}, width=1, height=1)
-        if job.is_over:
+        if job.id in st.session_state[OVER]:
             _show_end(job)
         else:
-            st.fragment(_show_running, run_every=REFRESH)(job)
+            _watch(job)
 
 
 def time_words(seconds: float) -> str:
@@ -105,10 +110,26 @@ def _show_unknown() -> None:
         _leave()
 
 
+def _watch(job: Job) -> None:
+    """Draw how far a job is, again and again, and the whole page anew when it is over.
+
+    Only the clock draws the page anew. The first look belongs to a run that a person may have begun by pressing
+    a button further down; ``st.rerun`` would break that run off before it comes to the button, and the press
+    would be lost.
+    """
+    looks = count()
+
+    @st.fragment(run_every=REFRESH)
+    def look() -> None:
+        if next(looks) and job.is_over:
+            st.rerun()
+        _show_running(job)
+
+    look()
+
+
 def _show_running(job: Job) -> None:
-    """Draw a job that has not ended; the fragment that is drawn again and again."""
-    if job.is_over:
-        st.rerun()
+    """Draw a job that has not ended."""
     progress = job.progress
     waiting = job.state is JobState.WAITING
     words = "Waits until the job before it is over" if waiting else progress_words(progress)

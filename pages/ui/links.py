@@ -3,7 +3,7 @@
 Streamlit takes relative paths from the frame's own folder, so these are absolute.
 """
 
-__all__ = ["CASE", "DATA", "ENDOCA", "LIST", "OVERVIEW", "RUNS", "address_of", "case_query", "open_page"]
+__all__ = ["CASE", "DATA", "ENDOCA", "LIST", "LIVE", "OVERVIEW", "RUNS", "address_of", "case_query", "open_page"]
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +19,7 @@ OVERVIEW = _PAGES / "overview.py"
 ENDOCA = _PAGES / "endoca.py"
 CASE = _PAGES / "case.py"
 RUNS = _PAGES / "runs.py"
+LIVE = _PAGES / "live.py"
 DATA = _PAGES / "data.py"
 
 LIST = "cases"

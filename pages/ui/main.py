@@ -11,6 +11,7 @@ import streamlit as st
 
 from backend.services.explore import store_summary
 from pages.ui import disclaimer, sidebar
+from pages.ui.job_view import note_jobs
 from pages.ui.resources import the_store
 
 FOLDER = Path(__file__).resolve().parent
@@ -23,7 +24,9 @@ PAGES = (
     # group, title, file
     ("", "Overview", "overview.py"),
     ("EndoCA", "Paired answers", "endoca.py"),
+    ("EndoCA", "ASR", "asr.py"),
     ("Cases and data", "Case", "case.py"),
+    ("Cases and data", "Live", "live.py"),
     ("Cases and data", "Runs", "runs.py"),
     ("Cases and data", "Data", "data.py"),
 )
@@ -46,6 +49,7 @@ st.set_page_config(
 st.html(STATIC / "frame.css")
 st.logo(str(STATIC / "logo.svg"), size="large", icon_image=str(STATIC / "icon.png"))
 disclaimer.show_line()
+note_jobs(the_store())
 sidebar.show_store(*store_summary(the_store()))
 
 if disclaimer.is_acknowledged():

@@ -1,6 +1,6 @@
 """The commands by which a VLM answers a suite, and its answers come into the store."""
 
-__all__ = ["run_commands", "show_commands"]
+__all__ = ["PROGRAM", "folder_name", "run_commands", "show_commands", "store_option"]
 
 import re
 import shlex
@@ -50,12 +50,17 @@ def run_commands(vlm: str | None, suite: str | None, store: Path) -> tuple[str, 
         suite: The suite's name; None is written SUITE.
         store: The store's file, named where it is not the default one.
     """
-    folder = f"data/runs/{_plain(vlm or 'VLM')}.{_plain(suite or 'SUITE')}"
-    where = [] if str(store) == _DEFAULT_STORE else ["--store", str(store)]
+    folder = f"data/runs/{folder_name(vlm or 'VLM')}.{folder_name(suite or 'SUITE')}"
+    where = store_option(store)
     predict = ["predict", "--model", vlm or "VLM", "--suite", suite or "SUITE", "--out", folder, *where]
     return f"{PROGRAM} {shlex.join(predict)}", f"{PROGRAM} {shlex.join(['import', 'run', folder, *where])}"
 
 
-def _plain(name: str) -> str:
+def store_option(store: Path) -> list[str]:
+    """Return the option that names a store's file; nothing for the default one."""
+    return [] if str(store) == _DEFAULT_STORE else ["--store", str(store)]
+
+
+def folder_name(name: str) -> str:
     """Return a name as a folder can have it without quotes."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "run"

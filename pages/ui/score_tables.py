@@ -24,6 +24,7 @@ from backend.store.filters import UnitFilter
 from pages.ui.clicks import clickable_table
 from pages.ui.endoca_words import metric_help
 from pages.ui.errors import show_error
+from pages.ui.number_cell import NumberCell, change_interval, p_words
 from pages.ui.resources import drawn_once, kept
 
 SCORES = ("complex_accuracy", "joint_accuracy", "inconsistency", "atomic_accuracy", "all_atomic_accuracy")
@@ -131,8 +132,8 @@ def show_comparison(runs: Mapping[str, str], chosen: UnitFilter) -> UnitFilter |
                     "a": percent(result.share_a),
                     "b": percent(result.share_b),
                     "difference": points(result.difference),
-                    "interval": _interval(result.low, result.high),
-                    "p": _p_value(result.p_value),
+                    "interval": change_interval(result.low, result.high),
+                    "p": p_words(result.p_value),
                     "lost": result.a_right_b_wrong,
                     "won": result.a_wrong_b_right,
                     "n": result.n,
@@ -203,28 +204,17 @@ def _table(rows: Sequence[Row], keys: Sequence[str], about: dict[str, list[Any]]
     """Return a table whose numbers sort as numbers and read as value and interval."""
     import pandas as pd
 
-    scores = {key: pd.Series([_Score.of(row, key) for row in rows], dtype=object) for key in keys}
+    scores = {key: pd.Series([_score(row, key) for row in rows], dtype=object) for key in keys}
     styler = pd.DataFrame({**about, **scores}).style.format(str, subset=list(keys), na_rep=NOT_AVAILABLE)
     if "inconsistency" in keys:
         styler = styler.map(lambda _: f"color: {theme.contradiction_text}", subset=["inconsistency"])
     return styler
 
 
-class _Score(float):
-    """A percentage that sorts as the number it is and reads as value and interval."""
-
-    text: str
-
-    @classmethod
-    def of(cls, row: Row, key: str) -> "_Score | None":
-        if row.get(key) is None:
-            return None
-        score = cls(100 * row[key])
-        score.text = _score_text(row, key)
-        return score
-
-    def __str__(self) -> str:
-        return self.text
+def _score(row: Row, key: str) -> NumberCell | None:
+    """Return a percentage that sorts as the number it is and reads as value and interval."""
+    value = row.get(key)
+    return None if value is None else NumberCell.of(100 * value, _score_text(row, key))
 
 
 def _score_text(row: Row, key: str) -> str:
@@ -284,13 +274,3 @@ def _n_questions(row: Row) -> int | None:
 def _height(n_rows: int) -> int | Literal["content"]:
     """Return a height that shows all rows, up to about a screen."""
     return "content" if n_rows <= 15 else 530
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return NOT_AVAILABLE if low is None or high is None else f"{points(low).removesuffix(' points')} to {points(high)}"
-
-
-def _p_value(p: float | None) -> str:
-    if p is None:
-        return NOT_AVAILABLE
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"

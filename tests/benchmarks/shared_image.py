@@ -10,10 +10,12 @@ where the two tokens' logits, computed once more in float64, lie within a thousa
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from PIL.Image import Image
 
 from backend.domain.vlm import Ask, Decoding
 from backend.endoca.prompts import answer_prompt
@@ -28,21 +30,27 @@ TIE = 1e-3
 
 
 class Plain:
-    """The VLM asked by the library's own means: processor, `generate`, decode."""
+    """The VLM asked by the library's own means: processor, `generate`, decode.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: Holds the VLM.
+        opened: Opens an image file.
+    """
+
+    def __init__(self, folder: Path, opened: Callable[[Path], Image] = open_picture) -> None:
         import torch
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
         processors: Any = AutoProcessor
         models: Any = AutoModelForImageTextToText
+        self._opened = opened
         self.processor = processors.from_pretrained(folder)
         self.model = models.from_pretrained(folder, dtype=torch.float32).eval()
 
     def inputs(self, ask: Ask) -> Any:
         """Return the tensors of a question."""
         assert ask.image is not None
-        content = [{"type": "image", "image": open_picture(ask.image)}, {"type": "text", "text": ask.prompt}]
+        content = [{"type": "image", "image": self._opened(ask.image)}, {"type": "text", "text": ask.prompt}]
         return self.processor.apply_chat_template(
             [{"role": "user", "content": content}],
             add_generation_prompt=True,

@@ -95,6 +95,16 @@ def test_no_press_of_a_key_is_lost_however_quickly_it_comes(open_page: OpenPage,
     page.wait_for_url("**unit=drawn%3A33&suite=drawn")
 
 
+def test_presses_that_end_where_they_began_leave_the_case_that_is_shown(open_page: OpenPage, cases: str) -> None:
+    page = open_page("/case?unit=drawn:22&suite=drawn", address=cases)
+    wait_for_place(page, "2 of 3")
+    for keys in ("kj", "jk", "jkkj"):
+        for key in keys:
+            page.keyboard.press(key)
+        wait_for_place(page, "2 of 3")
+    page.wait_for_url("**unit=drawn%3A22&suite=drawn")
+
+
 def test_from_case_to_list_is_one_step_of_the_browsers_history(open_page: OpenPage, cases: str) -> None:
     page = open_page("/case?unit=drawn:22&suite=drawn", address=cases)
     wait_for_place(page, "2 of 3")

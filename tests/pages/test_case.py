@@ -213,6 +213,16 @@ def test_the_list_says_where_the_case_stands_and_leads_on(page: AppTest) -> None
     assert (place["position"], place["total"], place["list"]) == (2, 3, "endoca?suite=drawn#cases")
 
 
+def test_the_row_is_told_which_request_was_heard_wherever_it_led(page: AppTest) -> None:
+    app = opened(page, unit="drawn:22", suite="drawn")
+    assert place_of(app)["heard"] is None
+    for at, position in ((7, 2), (8, 99)):
+        app.session_state["case_steps"] = {"asked": {"position": position, "at": at}}
+        app.run()
+        assert not app.exception
+        assert (place_of(app)["position"], place_of(app)["heard"]) == (2, at)
+
+
 def test_the_case_at_a_position_of_the_list_is_the_one_that_stands_there(page: AppTest) -> None:
     for unit, position in (("drawn:11", 1), ("drawn:33", 3)):
         assert place_of(opened(page, unit=unit, suite="drawn"))["position"] == position

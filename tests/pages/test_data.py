@@ -260,6 +260,20 @@ def test_a_running_job_can_be_cancelled_from_the_page(store: Store) -> None:
     assert "Cancelled; nothing was changed." in words(app.run())
 
 
+def test_a_press_is_heard_though_the_job_above_it_has_ended_meanwhile(store: Store) -> None:
+    gate = Gate(ImportReport("endoca", "slow.jsonl"))
+    job = JOBS.start(store, Task("Import slow.jsonl", gate))
+    assert gate.reached.wait(20)
+    app = data_page(job=job.id, bring="Images")
+    assert "waiting at the gate" in words(app)
+    gate.open.set()
+    finished(job)
+    app.text_input(key="images_path").set_value("absent")
+    app.button(key="images_attach").click().run()
+    assert "There is nothing at absent" in words(app), "what the press came to"
+    assert "Nothing changed" in words(app), "the end of the job"
+
+
 def test_a_job_behind_another_says_that_it_waits(store: Store) -> None:
     gate = Gate()
     first = JOBS.start(store, Task("First", gate))

@@ -97,6 +97,7 @@ def flattened(table: dict[str, object], prefix: str = "") -> dict[str, object]:
         ("server.enableXsrfProtection", True),
         ("server.enableStaticServing", False),
         ("server.showEmailPrompt", False),
+        ("global.minCachedMessageSize", 1e9),
         ("browser.gatherUsageStats", False),
         ("client.showErrorDetails", "none"),
     ],

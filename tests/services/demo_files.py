@@ -6,6 +6,8 @@ box artefacts, which are turned around: these units are right together and wrong
 
 import gzip
 import json
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from shutil import copy
 from typing import Any
@@ -13,20 +15,22 @@ from typing import Any
 import pytest
 
 from backend.demo import files
-from backend.domain.vlm import Decoding, Reply
+from backend.domain.vlm import Ask, Decoding, OnText, Reply, said_nothing
 from backend.services.demo import built_in, shipped
 from backend.services.demo.shipped import (
     BLIND_DIRECT,
     BLIND_SURGICAL,
     DEMO,
     DIRECT,
-    REVISION,
+    RECONCILED,
     RUNS,
     SURGICAL,
     VERIFICATION,
 )
+from backend.services.runs.direct_answers import folder_base
 from backend.services.runs.manifest import read_manifest_plan
 from backend.services.runs.plan import VlmIdentity
+from backend.services.runs.reconciliation_run import run_reconciliation
 from backend.services.runs.runner import run_plan
 from backend.vlm.blind import BLIND_VLM
 from backend.vlm.replay import Replay, StoredAnswer
@@ -34,7 +38,14 @@ from backend.vlm.replay import Replay, StoredAnswer
 needs_answers = pytest.mark.skipif(
     not all(
         (RUNS / run / "run.json").is_file()
-        for run in (DIRECT, REVISION, VERIFICATION, BLIND_DIRECT, SURGICAL, BLIND_SURGICAL)
+        for run in (
+            DIRECT,
+            *chain.from_iterable(RECONCILED.values()),
+            VERIFICATION,
+            BLIND_DIRECT,
+            SURGICAL,
+            BLIND_SURGICAL,
+        )
     ),
     reason="the shipped answers (data/demo/runs) are absent",
 )
@@ -66,6 +77,29 @@ def make_demo(folder: Path) -> Path:
     for name, vlm, answers in ((DIRECT, BOX, said), (BLIND_DIRECT, BLIND, dict.fromkeys(said, "no"))):
         _answer(folder, name, vlm, answers)
     return folder
+
+
+class Halting:
+    """Revises every answer to "no" and gives it, but for the answers about two parts, which it cannot decide on."""
+
+    name = BOX.name
+
+    def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
+        if not prompt.startswith("Check"):
+            return Reply("no")
+        given = prompt.count("\n- ") != 2
+        return Reply('{"answer": "no", "consistency": "consistent", "decision": "answer"}' if given else "Perhaps.")
+
+    def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
+        return [self.answer(ask.image, ask.prompt, decoding, said_nothing) for ask in asks]
+
+
+def reconcile_demo(folder: Path) -> None:
+    """Write the Revise and Select runs of both variants beside the direct one."""
+    plan = read_manifest_plan(folder / files.MANIFEST, folder / files.ENDOSCOPY, BOX, Decoding(max_new_tokens=80))
+    answers = folder_base(folder / "runs" / DIRECT, plan)
+    for variant, (revise, select) in RECONCILED.items():
+        run_reconciliation(plan, answers, Halting(), folder / "runs" / revise, folder / "runs" / select, variant)
 
 
 def ship(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from backend.endoca.outcomes import Outcome
 from backend.errors import AppError
-from backend.store.filters import UnitFilter
+from backend.store.filters import UNREADABLE, UnitFilter
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz.-_ é%", min_size=1, max_size=12)
 FILTERS = st.builds(
@@ -21,6 +21,9 @@ FILTERS = st.builds(
     text=st.one_of(st.just(""), WORDS),
     right=st.one_of(st.just(""), WORDS),
     wrong=st.one_of(st.just(""), WORDS),
+    decision=st.sampled_from(["", "answer", "abstain"]),
+    consistency=st.sampled_from(["", "consistent", "partly consistent", "inconsistent", UNREADABLE]),
+    moved=st.sampled_from(["", "kept", "to_premise", "from_premise", "elsewhere"]),
 )
 
 
@@ -45,6 +48,13 @@ def test_a_filter_survives_its_link(chosen: UnitFilter) -> None:
         ),
         (UnitFilter(classes=("polyp_count",), part_wrong=True), "polyp count part answered wrong"),
         (UnitFilter(text="snare"), "with “snare”"),
+        (UnitFilter(decision="answer", consistency="partly consistent"), "answered, labelled partly consistent"),
+        (UnitFilter(decision="abstain", consistency=UNREADABLE), "withheld, decision not readable"),
+        (UnitFilter(moved="to_premise"), "a part moved to its premise"),
+        (
+            UnitFilter(classes=("polyp_count",), moved="from_premise"),
+            "polyp count questions, such a part moved away from its premise",
+        ),
     ],
 )
 def test_a_filter_says_what_it_chooses(chosen: UnitFilter, sentence: str) -> None:
@@ -60,7 +70,14 @@ def test_parameters_of_other_parts_of_the_page_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "known"), [({"complexities": "two"}, "whole number"), ({"outcomes": "lucky"}, "supported")]
+    ("query", "known"),
+    [
+        ({"complexities": "two"}, "whole number"),
+        ({"outcomes": "lucky"}, "supported"),
+        ({"decision": "maybe"}, "Known: answer, abstain."),
+        ({"consistency": "so so"}, "unreadable"),
+        ({"moved": "away"}, "to_premise"),
+    ],
 )
 def test_a_link_that_cannot_be_meant_is_refused_with_what_can(query: dict[str, str], known: str) -> None:
     with pytest.raises(AppError) as caught:
@@ -74,6 +91,7 @@ def test_no_text_of_the_user_stands_in_the_sql(chosen: UnitFilter) -> None:
     empty_sql = {clause.sql for clause in UnitFilter(
         suite="s", runs=("r",), splits=("s",), complexities=(1,), classes=("c",), part_wrong=chosen.part_wrong,
         outcomes=("mixed",), text="t", right="r", wrong="r",
+        decision="answer", consistency="consistent", moved="kept",
     ).clauses()}  # fmt: skip
     assert {clause.sql for clause in chosen.clauses()} <= empty_sql
     assert set(parameters) <= {
@@ -86,4 +104,8 @@ def test_no_text_of_the_user_stands_in_the_sql(chosen: UnitFilter) -> None:
         "text",
         "right",
         "wrong",
+        "decision",
+        "consistency",
+        "moved",
+        "moved_classes",
     }

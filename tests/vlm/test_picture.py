@@ -1,5 +1,6 @@
 """What a VLM is shown of files of every kind, and what is said of those it cannot be shown."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from PIL import ExifTags, Image
 
 from backend.errors import AppError
-from backend.vlm.picture import open_picture
+from backend.vlm.picture import KeptPicture, open_picture
 
 RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
 
@@ -150,3 +151,44 @@ def test_a_file_that_cannot_be_shown_is_named_with_its_fault(tmp_path: Path, sav
         open_picture(path)
     assert words in caught.value.message
     assert caught.value.hint
+
+
+class TestKeptPicture:
+    """The last file is opened once, as long as its bytes are the same."""
+
+    def test_the_same_bytes_are_the_same_picture_under_whatever_name(self, tmp_path: Path) -> None:
+        kept = KeptPicture()
+        two_pixels(RED, BLUE).save(tmp_path / "one.png")
+        (tmp_path / "two.png").write_bytes((tmp_path / "one.png").read_bytes())
+        picture = kept.open(tmp_path / "one.png")
+        assert kept.open(tmp_path / "two.png") is picture
+        assert len(picture.sha256) == 64
+
+    def test_other_bytes_are_another_picture_though_size_and_time_agree(self, tmp_path: Path) -> None:
+        kept, path, seen = KeptPicture(), tmp_path / "picture.bmp", []
+        for color in (RED, GREEN, RED):
+            two_pixels(color, BLUE).save(path)
+            os.utime(path, (1, 1))
+            seen.append(kept.open(path).image.getpixel((0, 0)))
+        assert seen == [RED, GREEN, RED]
+
+    def test_one_picture_is_kept_at_a_time(self, tmp_path: Path) -> None:
+        kept = KeptPicture()
+        two_pixels(RED, BLUE).save(tmp_path / "red.png")
+        two_pixels(GREEN, BLUE).save(tmp_path / "green.png")
+        first = kept.open(tmp_path / "red.png")
+        kept.open(tmp_path / "green.png")
+        assert kept.open(tmp_path / "red.png") is not first
+
+    def test_a_file_that_cannot_be_used_is_refused_in_words_each_time(self, tmp_path: Path) -> None:
+        kept, path = KeptPicture(), tmp_path / "picture.png"
+        two_pixels(RED, BLUE).save(path)
+        kept.open(path)
+        path.write_bytes(b"")
+        for _ in range(2):
+            with pytest.raises(AppError, match=r"picture\.png is empty"):
+                kept.open(path)
+        path.unlink()
+        for missing in (path, tmp_path):
+            with pytest.raises(AppError, match="is no regular file"):
+                kept.open(missing)

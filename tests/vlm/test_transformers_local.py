@@ -4,11 +4,9 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -20,43 +18,12 @@ from backend.vlm.batching import Batching, batching_of
 from backend.vlm.greedy import Generated, decode_greedily
 from backend.vlm.loading import LocalSpec, device_facts, load
 from backend.vlm.transformers_local import TransformersLocal, load_vlm
+from tests.vlm.conftest import Vlms
 from tests.vlm.tiny_models import FAMILIES, GEMMA_WINDOW, hf, tiny_lora
-
-Vlms = Callable[[str], TransformersLocal]
+from tests.vlm.watching import pixels_seen, told
 
 DECODING = Decoding(max_new_tokens=12)
 DECODE = "backend.vlm.transformers_local.decode_greedily"
-QUESTIONS = ("Why?", "How many polyps?", "Where is it, and what colour has it?", "Is there text?")
-
-
-@pytest.fixture(scope="session")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Return where a tiny VLM of a family lies; made when first asked for."""
-    return cache(lambda family: FAMILIES[family](tmp_path_factory.mktemp(family)))
-
-
-@pytest.fixture(scope="session")
-def vlms(folders: Callable[[str], Path]) -> Vlms:
-    """Return a loaded tiny VLM of a family."""
-    return cache(lambda family: load_vlm(LocalSpec(str(folders(family)), family)))
-
-
-@pytest.fixture(scope="session")
-def frames(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three frames of blurred noise, one of another shape."""
-    folder = tmp_path_factory.mktemp("frames")
-    paths = []
-    for number, (width, height) in enumerate([(56, 56), (84, 56), (56, 56)]):
-        noise = np.random.default_rng(number).integers(0, 255, (height // 7, width // 7, 3), dtype=np.uint8)
-        paths.append(folder / f"{number}.png")
-        Image.fromarray(noise).resize((width, height)).save(paths[-1])
-    return paths
-
-
-@pytest.fixture
-def asks(frames: list[Path]) -> list[Ask]:
-    """Every question about every frame, frames taking turns."""
-    return [Ask(frame, question) for question in QUESTIONS for frame in frames]
 
 
 def turn(ask: Ask) -> list[dict[str, Any]]:
@@ -134,33 +101,14 @@ class TestEveryFamily:
         if vlm.batching is not Batching.SHARED_PREFIX:
             assert family == "paligemma"
             return
-        seen: list[int] = []
-        tower = vlm._model.get_encoder(modality="image")
-        hook = tower.register_forward_pre_hook(
-            lambda _, given, named: seen.append(pixels_of(given, named)), with_kwargs=True
-        )
-        vlm.answer_all(asks, DECODING)
-        hook.remove()
-        together = sum(seen)
-        seen.clear()
-        hook = tower.register_forward_pre_hook(
-            lambda _, given, named: seen.append(pixels_of(given, named)), with_kwargs=True
-        )
-        for ask in asks[:3]:
-            vlm.answer(ask.image, ask.prompt, DECODING, said_nothing)
-        hook.remove()
-        assert together == sum(seen)
-
-
-def told(reply: Any) -> tuple[Any, ...]:
-    """Return a reply without its time."""
-    return reply.text, reply.error, reply.n_tokens, reply.was_cut
-
-
-def pixels_of(given: tuple[Any, ...], named: dict[str, Any]) -> int:
-    """Return how many values a vision tower is given in one call."""
-    tensors = [value for value in (*given, *named.values()) if isinstance(value, torch.Tensor)]
-    return max(tensor.numel() for tensor in tensors if tensor.is_floating_point())
+        vlm._prefix.forget()
+        with pixels_seen(vlm) as together:
+            vlm.answer_all(asks, DECODING)
+        vlm._prefix.forget()
+        with pixels_seen(vlm) as alone:
+            for ask in asks[:3]:
+                vlm.answer(ask.image, ask.prompt, DECODING, said_nothing)
+        assert sum(together) == sum(alone) > 0
 
 
 def test_a_family_that_was_never_tried_is_asked_one_by_one(vlms: Vlms, asks: list[Ask]) -> None:

@@ -4,11 +4,12 @@ __all__ = ["DemoStopped", "demo_task", "put_demo", "wants_demo"]
 
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 
 from backend.demo.files import MANIFEST
 from backend.domain.progress import Cancelled, Report, silent
 from backend.errors import AppError
-from backend.services.demo.shipped import BLIND_DIRECT, DEMO, DEMO_SUITE, DIRECT, FRAMES, RUNS
+from backend.services.demo.shipped import BLIND_DIRECT, DEMO, DEMO_SUITE, DIRECT, FRAMES, RECONCILED, RUNS
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
@@ -45,7 +46,7 @@ def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> I
     steps: list[Callable[[], ImportReport]] = [
         partial(import_endoca, store, [SourceFile.at(DEMO / MANIFEST)], suite=DEMO_SUITE, report=report)
     ]
-    for run in (DIRECT, BLIND_DIRECT):
+    for run in (DIRECT, BLIND_DIRECT, *chain.from_iterable(RECONCILED.values())):
         if (RUNS / run).exists():
             steps.append(partial(import_run, store, RUNS / run, report=report))
         else:

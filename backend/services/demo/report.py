@@ -4,7 +4,7 @@ Every figure is read off the run folders by the code that scores any run. The ga
 had to be reached for the VLM to ship; whatever else came out is reported as it is.
 """
 
-__all__ = ["GATE", "gate_failures", "held_out_report"]
+__all__ = ["GATE", "gate_failures", "held_out_report", "reconciled_figures"]
 
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -13,11 +13,22 @@ from typing import Any, NamedTuple
 
 from backend.domain.records import Stage
 from backend.domain.statistics.roc import roc_area
+from backend.endoca.decision import Verdict as Decided
+from backend.endoca.decision import failed_decision, read_decision
 from backend.endoca.scoring import Atom, score_answer
 from backend.endoca.vocabulary import BY_NAME
 from backend.services.demo.built_in import put_demo
 from backend.services.demo.questions import Answered, answers_of, samples, surgical_pairs, verifications
-from backend.services.demo.shipped import BLIND_SURGICAL, DIRECT, REVISION, SURGICAL, VERIFICATION
+from backend.services.demo.shipped import (
+    BLIND_SURGICAL,
+    DIRECT,
+    REVISION,
+    SELECTION,
+    SELF_REVISION,
+    SELF_SELECTION,
+    SURGICAL,
+    VERIFICATION,
+)
 from backend.services.explore import endoca_metrics
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
@@ -51,7 +62,7 @@ def held_out_report() -> dict[str, Any]:
             **_paired_figures(),
             "verifier_auc": {kind: found["auc"] for kind, found in verifier.items()},
             "verifier": verifier,
-            "revise": _revise(),
+            **reconciled_figures(),
         },
         "surgical": _surgical(),
     }
@@ -88,8 +99,9 @@ def _paired_figures() -> dict[str, Any]:
     ):
         put_demo(store, attach=False)
         names = dict(store.rows("SELECT run_id, vlm FROM runs WHERE stage = ?", [Stage.DIRECT]))
-        whole = endoca_metrics(store, UnitFilter(), intervals=False)
-        classes = endoca_metrics(store, UnitFilter(), ["question_class"], intervals=False)
+        direct = UnitFilter(runs=tuple(names))
+        whole = endoca_metrics(store, direct, intervals=False)
+        classes = endoca_metrics(store, direct, ["question_class"], intervals=False)
     [own] = [row for row in whole.to_dict("records") if names[row["run_id"]] != BLIND_VLM]
     by_class: dict[str, dict[str, float]] = {}
     for row in classes.to_dict("records"):
@@ -133,21 +145,58 @@ def _verifier_figures(judged: Iterable[tuple[bool, Answered]]) -> dict[str, Any]
     }
 
 
-def _revise() -> dict[str, Any]:
-    direct, revised = answers_of(DIRECT), answers_of(REVISION)
-    before, after = [], []
-    for question, *parts in samples():
-        atoms = [Atom(part.question_class, part.reference, part.question) for part in parts]
-        before.append(score_answer(question.question, atoms, direct[question.probe_id].answer).correct)
-        after.append(score_answer(question.question, atoms, revised[question.probe_id].answer).correct)
-    pairs = list(zip(before, after, strict=True))
+def reconciled_figures() -> dict[str, dict[str, Any]]:
+    """Return what both variants of ASR made of the direct answers.
+
+    Raises:
+        AppError: As `held_out_report`.
+    """
     return {
-        "before": _share(before),
-        "after": _share(after),
+        "revise": _revised(REVISION),
+        "select": _selected(REVISION, SELECTION),
+        "self_revise": _revised(SELF_REVISION),
+        "self_select": _selected(SELF_REVISION, SELF_SELECTION),
+    }
+
+
+def _revised(revision: str) -> dict[str, Any]:
+    """Return complex accuracy before and after a Revise run; a failed revision is wrong."""
+    before, after = _complex_right(DIRECT), _complex_right(revision)
+    pairs = [(before[probe_id], after[probe_id]) for probe_id in before]
+    return {
+        "before": _share(then for then, _ in pairs),
+        "after": _share(now for _, now in pairs),
         "n": len(pairs),
         "n_repaired": sum(now and not then for then, now in pairs),
         "n_harmed": sum(then and not now for then, now in pairs),
     }
+
+
+def _selected(revision: str, selection: str) -> dict[str, Any]:
+    """Return how many revised answers a Select run gives, and how many of these are right."""
+    right = _complex_right(revision)
+    decisions = {
+        probe_id: failed_decision(said.error) if said.error else read_decision(said.answer)
+        for probe_id, said in answers_of(selection).items()
+    }
+    given = {probe_id for probe_id, decided in decisions.items() if decided.verdict is Decided.ANSWER}
+    return {
+        "coverage": _share(probe_id in given for probe_id in right),
+        "selective_accuracy": _share(right[probe_id] for probe_id in given),
+        "n": len(right),
+        "n_selected": len(given),
+        "n_unreadable": sum(bool(decided.problem) for decided in decisions.values()),
+    }
+
+
+def _complex_right(run: str) -> dict[str, bool]:
+    """Return by probe id whether a run's complex answers are right."""
+    said = answers_of(run)
+    right = {}
+    for question, *parts in samples():
+        atoms = [Atom(part.question_class, part.reference, part.question) for part in parts]
+        right[question.probe_id] = score_answer(question.question, atoms, said[question.probe_id].answer).correct
+    return right
 
 
 class _SurgicalAnswer(NamedTuple):

@@ -7,8 +7,12 @@ __all__ = [
     "DEMO_SUITE",
     "DIRECT",
     "FRAMES",
+    "RECONCILED",
     "REVISION",
     "RUNS",
+    "SELECTION",
+    "SELF_REVISION",
+    "SELF_SELECTION",
     "SURGICAL",
     "SURGICAL_SUITE",
     "VERIFICATION",
@@ -16,7 +20,11 @@ __all__ = [
     "VLM",
 ]
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from backend.demo import files
+from backend.endoca.asr import Variant
 from backend.settings import DATA
 
 DEMO = DATA / "demo"
@@ -34,6 +42,13 @@ FRAMES = DEMO / files.ENDOSCOPY
 DEMO_SUITE, VERIFICATION_SUITE, SURGICAL_SUITE = "demo", "demo-verification", "demo-surgical"
 
 DIRECT, BLIND_DIRECT = "endoca-direct", "endoca-direct-blind"
-REVISION, VERIFICATION = "endoca-revise", "verimap-verify"
+REVISION, SELECTION = "endoca-revise", "endoca-select"
+SELF_REVISION, SELF_SELECTION = "endoca-self-revise", "endoca-self-select"
+VERIFICATION = "verimap-verify"
 SURGICAL, BLIND_SURGICAL = "surgcheck-direct", "surgcheck-direct-blind"
 """Names of the run folders."""
+
+RECONCILED: Mapping[Variant, tuple[str, str]] = MappingProxyType(
+    {Variant.ASR: (REVISION, SELECTION), Variant.SELF: (SELF_REVISION, SELF_SELECTION)}
+)
+"""Run folders of each variant's Revise and Select."""

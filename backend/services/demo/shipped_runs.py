@@ -8,7 +8,6 @@ __all__ = ["make_blind_runs", "make_vlm_runs"]
 import hashlib
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -25,25 +24,26 @@ from backend.demo.surgical_questions import scene_of
 from backend.domain.progress import Report
 from backend.domain.records import Origin, Role, RunKey, Stage, System
 from backend.domain.vlm import Decoding, Reply, Vlm
-from backend.endoca import prompts as endoca
+from backend.endoca.asr import DECODINGS, StepName
 from backend.endoca.vocabulary import canonical_reference
-from backend.services.demo.questions import answers_of, samples, surgical_pairs, verifications
+from backend.services.demo.questions import samples, surgical_pairs, verifications
 from backend.services.demo.shipped import (
     BLIND_DIRECT,
     BLIND_SURGICAL,
     DEMO,
-    DEMO_SUITE,
     DIRECT,
     FRAMES,
-    REVISION,
+    RECONCILED,
     RUNS,
     SURGICAL,
     SURGICAL_SUITE,
     VERIFICATION,
     VERIFICATION_SUITE,
 )
+from backend.services.runs.direct_answers import folder_base
 from backend.services.runs.manifest import read_manifest_plan
 from backend.services.runs.plan import Item, Plan, VlmIdentity, item_id, templates_sha256
+from backend.services.runs.reconciliation_run import run_reconciliation
 from backend.services.runs.runner import run_plan
 from backend.surgcheck import prompts as surgcheck
 from backend.surgcheck.cue_drawing import draw_cue
@@ -59,7 +59,7 @@ LEARNED_FRAMES = 1_000
 
 BLIND = VlmIdentity(BLIND_VLM, "blind", {"learned on": f"{LEARNED_FRAMES:,} training frames", "rule": BLIND_VERSION})
 
-ANSWER, REVISE = Decoding(max_new_tokens=80), Decoding(max_new_tokens=120)
+ANSWER = DECODINGS[StepName.DIRECT]
 VERIFY = Decoding(max_new_tokens=120, watched=tuple(Verdict))
 
 
@@ -73,7 +73,11 @@ def make_vlm_runs(vlm: Vlm, identity: VlmIdentity, report: Report) -> None:
     """
     direct = _direct_plan(identity, report)
     run_plan(direct, vlm, RUNS / DIRECT, resume=True, report=report)
-    run_plan(_revision_plan(direct), vlm, RUNS / REVISION, resume=True, report=report)
+    answers = folder_base(RUNS / DIRECT, direct)
+    for variant, (revise, select) in RECONCILED.items():
+        run_reconciliation(
+            direct, answers, vlm, RUNS / revise, RUNS / select, variant, resume=True, report=lambda stage: report
+        )
     run_plan(_verification_plan(identity), vlm, RUNS / VERIFICATION, resume=True, report=report)
     with tempfile.TemporaryDirectory(prefix="parallax-cues-") as folder:
         plan = _surgical_plan(identity, _draw_cues(Path(folder)))
@@ -91,21 +95,6 @@ def make_blind_runs(report: Report) -> None:
 
 def _direct_plan(identity: VlmIdentity, report: Report) -> Plan:
     return read_manifest_plan(DEMO / files.MANIFEST, FRAMES, identity, ANSWER, report=report)
-
-
-def _revision_plan(direct: Plan) -> Plan:
-    """Plan ASR-Revise: the VLM's own direct answer and its own atomic answers go into the prompt."""
-    said = {probe_id: answered.answer for probe_id, answered in answers_of(DIRECT).items()}
-    asked = {item.probe_id: item for item in direct.items}
-    key = _key(direct.vlm, System.ENDOCA, DEMO_SUITE, Stage.REVISE, endoca.PROMPT_VERSION, REVISE)
-    items = []
-    for question, *atoms in samples():
-        premises = [(atom.question, said[atom.probe_id]) for atom in atoms]
-        prompt = endoca.revise_prompt(question.question, said[question.probe_id], premises)
-        item = asked[question.probe_id]
-        new = item_id(key, direct.vlm, item.probe_id, prompt, item.image_id, item.image_sha256)
-        items.append(replace(item, item_id=new, prompt=prompt))
-    return Plan(key, direct.vlm, REVISE, direct.prompts_sha256, tuple(items))
 
 
 def _verification_plan(identity: VlmIdentity) -> Plan:

@@ -23,6 +23,7 @@ from backend.services.ingest.log import write_log
 from backend.services.ingest.matching import StoredProbe, match_probe, stored_probes, suites_to_make
 from backend.services.ingest.report import ImportReport
 from backend.services.ingest.suites import put_suite
+from backend.services.runs.reconciled_runs import check_made_from, dependents
 from backend.services.scoring import Memo
 from backend.store.store import Store
 
@@ -98,6 +99,9 @@ def import_endoca(
             report(f"scoring {key.vlm}", done, len(answers))
             given = [answered.answer for answered in of_run.values() if answered.answer is not None]
             outcome.runs.append(put_answers(cursor, key, given, outcome.source, vlm_group, memo))
+        for run in outcome.runs:
+            if run.n_replaced:
+                check_made_from(cursor, dependents(cursor, run.run_id))
         report("scoring", len(answers), len(answers))
         write_log(cursor, outcome)
     return outcome

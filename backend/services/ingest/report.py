@@ -42,6 +42,8 @@ class RunReport:
     n_unparsed: int
     regrouped: bool = False
     """Whether a stored run now stands in another group of VLMs."""
+    n_decisions_changed: int = 0
+    """Decisions of a Select run that are new, or other than the store had them."""
 
 
 @dataclass(slots=True)
@@ -65,7 +67,7 @@ class ImportReport:
     def changed(self) -> bool:
         """Whether the import left the store different from before."""
         new_units = any(suite.n_new for suite in self.suites)
-        new_answers = any(run.n_new or run.n_replaced or run.regrouped for run in self.runs)
+        new_answers = any(run.n_new or run.n_replaced or run.regrouped or run.n_decisions_changed for run in self.runs)
         return new_units or new_answers or bool(self.images.get("new"))
 
     def as_json(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ is never changed again. What is damaged all the same is found by checksums, and 
 """
 
 __all__ = [
+    "RECORD",
     "AnswerRow",
     "Shards",
     "check_free",
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RECORD, PLAN = "run.json", "plan.parquet"
+"""File names."""
 _SHARD = re.compile(r"answers-(\d{5,})\.parquet(\.damaged)?")
 _DAMAGED = ".damaged"
 """Ending that a damaged shard gets."""
@@ -142,7 +144,7 @@ def read_plan_table(folder: Path) -> "pa.Table":
     if table is None:
         raise AppError(
             f"{PLAN} of the run folder {folder} is damaged or gone.",
-            "Go on with the run (predict … --resume): it writes the plan again and keeps the answers.",
+            "Go on with the run (its command and --resume): it writes the plan again and keeps the answers.",
         )
     return table
 

@@ -2,15 +2,25 @@
 
 __all__ = ["import_run"]
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.progress import Report, silent
 from backend.errors import AppError
 from backend.services.ingest.answers import Answer, put_answers
 from backend.services.ingest.log import write_log
-from backend.services.ingest.report import ImportReport
-from backend.services.runs.folder import read_plan_table, read_record, read_shards
+from backend.services.ingest.report import ImportReport, RunReport
+from backend.services.runs.folder import RECORD, read_plan_table, read_record, read_shards
+from backend.services.runs.reconciled_runs import (
+    RECONCILED,
+    check_made_from,
+    dependents,
+    put_decisions,
+    revise_run_of,
+    whole_answers,
+)
+from backend.services.runs.reconciliation_run import ASR_FOLDERS
 from backend.services.runs.record import RunRecord
 from backend.store.arrow import arrow_table
 from backend.store.store import Store, insert
@@ -20,59 +30,111 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+class _Folder(NamedTuple):
+    """A run folder, read."""
+
+    record: RunRecord
+    answers: "pa.Table"
+    """Of the items in the plan, as `read_shards` has them."""
+    prompts: list[str]
+    """Of each answer."""
+    source: str
+    """For people."""
+
+
 def import_run(store: Store, folder: Path, *, report: Report = silent) -> ImportReport:
     """Import a run folder, in one transaction. Importing it again changes nothing.
 
     A run that is not finished goes in as far as it is; what it lacks counts as missing, and a
     later import adds it. The answers must be those of the store's own questions: a probe that
-    the suite lacks, or asks in other words, refuses the whole folder.
+    the suite lacks, or asks in other words, refuses the whole folder. The folder of an ASR run
+    holds up to three of these, which go in together. A Revise or Select run must have been made
+    from the answers of its direct run as the store then has them.
 
     Args:
         store: Holds the suite.
-        folder: As `run_plan` leaves it; a run that is still at work may be read too.
+        folder: As `run_plan` leaves it, or one that holds such folders of an ASR run; a run that is
+            still at work may be read too.
         report: Told of progress; may raise `Cancelled`.
 
     Raises:
-        AppError: The folder is none, holds no answer or a damaged file; the store lacks its suite,
-            or holds the same run by another build of the VLM or with other wordings.
+        AppError: The folder is none, holds no answer or a damaged file; the store lacks its suite or
+            what it was made from, or holds the same run by another build of the VLM or with other
+            wordings, or one that was made from answers that this import would replace.
     """
     report(f"reading {folder.name}", 0, None)
-    record, answers, prompts = _read(folder)
     outcome = ImportReport("run", f"run folder {folder.resolve().name}")
-    probes = answers.column("probe_id").to_pylist()
+    found = _read_all(folder, outcome)
+    n_answers = sum(len(one.prompts) for one in found)
     with store.write() as cursor:
-        _check_suite(cursor, record)
-        _check_questions(cursor, record.suite, probes, prompts)
-        _check_same_run(cursor, record)
-        report("scoring", 0, len(probes))
-        columns = (probes, answers.column("answer").to_pylist(), answers.column("error").to_pylist())
-        given = [Answer(*row) for row in zip(*columns, strict=True)]
-        outcome.runs.append(put_answers(cursor, record.key, given, outcome.source, record.vlm.group))
-        _put_facts(cursor, record, answers, prompts)
-        outcome.notes.extend(_notes(cursor, record))
+        n_done = 0
+        checked: set[str] = set()
+        for one in found:
+            report("scoring", n_done, n_answers)
+            done = _put(cursor, one)
+            outcome.runs.append(done)
+            outcome.notes.extend(_notes(cursor, one.record))
+            checked.update([done.run_id] if one.record.base else ())
+            checked.update(dependents(cursor, done.run_id) if done.n_replaced else ())
+            n_done += len(one.prompts)
+        check_made_from(cursor, checked)
         write_log(cursor, outcome)
-    report("scoring", len(probes), len(probes))
+    report("scoring", n_answers, n_answers)
     return outcome
 
 
-def _read(folder: Path) -> tuple[RunRecord, "pa.Table", list[str]]:
-    """Return the record, the answers, and the prompt of each."""
+def _read_all(folder: Path, outcome: ImportReport) -> list[_Folder]:
+    """Return the folder read, or those of an ASR run inside it, in the order in which they were made."""
+    parts = [folder / name for name in ASR_FOLDERS if (folder / name / RECORD).is_file()]
+    if (folder / RECORD).is_file() or not parts:
+        return [_whole(folder, _read(folder, outcome.source))]
+    read = {part: _read(part, f"{outcome.source}/{part.name}") for part in parts}
+    outcome.notes.extend(f"The folder {part.name} holds no answer yet." for part, one in read.items() if one is None)
+    return [one for one in read.values() if one] or [_whole(parts[0], None)]
+
+
+def _whole(folder: Path, read: _Folder | None) -> _Folder:
+    if read is None:
+        raise AppError(f"The run folder {folder} holds no answer yet.", "Go on with it: its command and --resume.")
+    return read
+
+
+def _read(folder: Path, source: str) -> _Folder | None:
+    """Return what a run folder holds; None where there is no answer yet."""
     record = read_record(folder)
     if record is None:
-        raise AppError(f"{folder} is no run folder (no run.json in it).", "Name the folder that predict wrote.")
+        raise AppError(
+            f"{folder} is no run folder (no {RECORD} in it).", "Name the folder that predict or asr run wrote."
+        )
     shards = read_shards(folder, record)
     if shards.lost:
         raise AppError(
             f"Damaged or gone from {folder}: {', '.join(shards.lost)}. Nothing was imported.",
-            "Go on with the run (predict … --resume): it asks again what was lost.",
+            "Go on with the run (its command and --resume): it asks again what was lost.",
         )
     plan = read_plan_table(folder)
     prompts = dict(zip(plan.column("item_id").to_pylist(), plan.column("prompt").to_pylist(), strict=True))
     item_ids = shards.answers.column("item_id").to_pylist()
     kept = [at for at, item_id in enumerate(item_ids) if item_id in prompts]
     if not kept:
-        raise AppError(f"The run folder {folder} holds no answer yet.", "Go on with it: predict … --resume")
-    return record, shards.answers.take(kept), [prompts[item_ids[at]] for at in kept]
+        return None
+    return _Folder(record, shards.answers.take(kept), [prompts[item_ids[at]] for at in kept], source)
+
+
+def _put(cursor: "duckdb.DuckDBPyConnection", read: _Folder) -> RunReport:
+    """Write one run, and return what became of its answers."""
+    record, answers, prompts, source = read
+    columns = [answers.column(name).to_pylist() for name in ("probe_id", "answer", "error")]
+    _check_suite(cursor, record)
+    _check_questions(cursor, record.suite, columns[0], prompts)
+    _check_same_run(cursor, record)
+    given = [Answer(*row) for row in zip(*columns, strict=True)]
+    kept = whole_answers(cursor, record, given) if record.stage in RECONCILED else given
+    done = put_answers(cursor, record.key, kept, source, record.vlm.group)
+    _put_facts(cursor, record, answers, prompts)
+    if revise_run_of(record.key):
+        return replace(done, n_decisions_changed=put_decisions(cursor, done.run_id, given))
+    return done
 
 
 def _check_suite(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> None:
@@ -98,7 +160,8 @@ def _check_questions(cursor: "duckdb.DuckDBPyConnection", suite: str, probe_ids:
             f"lacks, {unknown[0]} among them.",
             "Import the manifest that the run was planned with into this suite first.",
         )
-    others = [probe for probe, prompt in zip(probe_ids, prompts, strict=True) if questions[probe].strip() not in prompt]
+    asked = [(probe, prompt) for probe, prompt in zip(probe_ids, prompts, strict=True) if prompt]
+    others = [probe for probe, prompt in asked if questions[probe].strip() not in prompt]
     if others:
         raise AppError(
             f"Suite {suite} of this store asks {len(others):,} of the run's questions in other words, {others[0]} "
@@ -141,6 +204,13 @@ def _put_facts(cursor: "duckdb.DuckDBPyConnection", record: RunRecord, answers: 
 def _notes(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> list[str]:
     notes = []
     counts = record.counts
+    if record.base:
+        notes.append(f"The {record.stage} run was made from the direct answers of {record.base.run_id}.")
+        if record.base.prompt_version != record.prompt_version:
+            notes.append(
+                f"Those were given under prompts {record.base.prompt_version} ({record.base.origin}), and the "
+                f"{record.stage} run asks under {record.prompt_version}: the two are no run of one version."
+            )
     if counts.missing:
         notes.append(f"The run is not finished: {counts.missing:,} of {counts.planned:,} probes were not asked yet.")
     if record.lost_shards:

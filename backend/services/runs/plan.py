@@ -8,6 +8,7 @@ __all__ = [
     "ASKINGS",
     "Asked",
     "Asking",
+    "Base",
     "Item",
     "Plan",
     "VlmIdentity",
@@ -105,11 +106,27 @@ class Item:
     """The file; None where it is not on this machine, or none is wanted."""
     image_sha256: str | None
     """Of the file when it was attached to its suite."""
+    role: str = ""
+    """The probe's, in its unit; empty where no later stage is made from the answer."""
+    question: str = ""
+    """The probe's own words; empty where its role is."""
+    not_asked: str = ""
+    """Why this becomes an error row and no call; empty where it is asked. It has no prompt then."""
 
     @property
     def lacks_image(self) -> bool:
         """Whether an image is wanted and not at hand: such an item becomes an error row, and is not asked."""
         return bool(self.image_id) and self.image is None
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The direct run whose answers a Revise or Select run is made from."""
+
+    run_id: str
+    origin: str
+    prompt_version: str
+    decoding: str
 
 
 @dataclass(frozen=True)
@@ -121,6 +138,8 @@ class Plan:
     decoding: Decoding
     prompts_sha256: str
     items: tuple[Item, ...]
+    base: Base | None = None
+    """Of a Revise or Select run; None elsewhere."""
 
     @cached_property
     def unit_ids(self) -> tuple[str, ...]:
@@ -208,6 +227,8 @@ def read_plan(
                 image_name=name,
                 image=image,
                 image_sha256=sha256,
+                role=role,
+                question=question,
             )
         )
     if not items:

@@ -4,15 +4,17 @@ It is checked as any file from outside is. Paths of the machine, keys and names 
 stand in it, so that a folder can be handed on.
 """
 
-__all__ = ["Counts", "DecodingRecord", "RunRecord", "Session", "VlmRecord", "new_record", "new_session"]
+__all__ = ["BaseRecord", "Counts", "DecodingRecord", "RunRecord", "Session", "VlmRecord", "new_record", "new_session"]
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.domain.records import Origin, RunKey, System
+from backend.domain.vlm import Decoding
 from backend.services.runs.plan import Plan, VlmIdentity
 
 
@@ -40,6 +42,20 @@ class DecodingRecord(_Part):
     max_new_tokens: int
     reasoning_effort: str
     watched: tuple[str, ...]
+
+    @property
+    def decoding(self) -> Decoding:
+        """The same as the plan has it."""
+        return Decoding(self.max_new_tokens, self.reasoning_effort, self.watched)
+
+
+class BaseRecord(_Part):
+    """The direct run that a Revise or Select run is made from; see `Base`."""
+
+    run_id: str
+    origin: str
+    prompt_version: str
+    decoding: str
 
 
 class Counts(_Part):
@@ -81,6 +97,8 @@ class RunRecord(_Part):
     prompt_version: str
     prompts_sha256: str
     decoding: DecodingRecord
+    base: BaseRecord | None = None
+    """Of a Revise or Select run; None elsewhere."""
     batch: int
     """Calls given to the VLM at once, at most. Kept for life: a batch's company can decide a floating-point tie."""
     created: datetime
@@ -110,6 +128,11 @@ class RunRecord(_Part):
         )
 
     @property
+    def base_run_id(self) -> str | None:
+        """Id of the direct run that a Revise or Select run is made from; None elsewhere."""
+        return self.base.run_id if self.base else None
+
+    @property
     def n_asked(self) -> int:
         """Calls of all sessions."""
         return sum(session.n_asked for session in self.sessions)
@@ -134,6 +157,7 @@ class RunRecord(_Part):
             "prompt version": (self.prompt_version, other.prompt_version),
             "decoding": (self.decoding.label, other.decoding.label),
             "watched words": (self.decoding.watched, other.decoding.watched),
+            "direct run": (self.base_run_id or "none", other.base_run_id or "none"),
             **{
                 f"VLM's {name}": (self.vlm.details.get(name, "none"), other.vlm.details.get(name, "none"))
                 for name in sorted({*self.vlm.details, *other.vlm.details})
@@ -162,6 +186,7 @@ def new_record(plan: Plan, batch: int) -> RunRecord:
             reasoning_effort=plan.decoding.reasoning_effort,
             watched=plan.decoding.watched,
         ),
+        base=BaseRecord(**asdict(plan.base)) if plan.base else None,
         batch=batch,
         created=datetime.now(UTC),
         counts=Counts(planned=len(plan.items), done=0, failed=0, missing=len(plan.items)),

@@ -66,7 +66,8 @@ def run_plan(
 ) -> RunRecord:
     """Ask a plan's items that the folder holds no answer to, and keep what comes back.
 
-    An image that is not at hand, or not the file it was, makes error rows and no call. A resumed
+    An image that is not at hand, or not the file it was, makes error rows and no call; so does an
+    item that says why it is not asked. A resumed
     plan may be longer than before (a higher limit, images found since), never another one. To
     resume where nothing was answered yet is to begin.
 
@@ -253,14 +254,15 @@ def _answer(plan: Plan, vlm: Vlm, items: Sequence[Item]) -> tuple[list[AnswerRow
     Where the calls add up to less than the whole took, that is their time: the first batch of a
     VLM that loads when it is asked is not slower than the others for it.
     """
-    faults = _image_faults(items)
-    asked = [item for item in items if item.image_id not in faults]
+    of_images = _image_faults(items)
+    faults = {item.item_id: fault for item in items if (fault := item.not_asked or of_images.get(item.image_id))}
+    asked = [item for item in items if item.item_id not in faults]
     began = time.perf_counter()
     replies = vlm.answer_all([Ask(item.image, item.prompt) for item in asked], plan.decoding) if asked else []
     seconds = time.perf_counter() - began
     of_calls = sum(reply.seconds for reply in replies)
     answered = dict(zip((item.item_id for item in asked), replies, strict=True))
-    rows = [_row(plan, item, answered.get(item.item_id) or Reply("", faults[item.image_id])) for item in items]
+    rows = [_row(plan, item, answered.get(item.item_id) or Reply("", faults[item.item_id])) for item in items]
     return rows, len(asked), min(seconds, of_calls or seconds)
 
 
@@ -291,7 +293,7 @@ def _row(plan: Plan, item: Item, reply: Reply) -> AnswerRow:
         item_id=item.item_id,
         probe_id=item.probe_id,
         stage=plan.key.stage,
-        image_sha256=item.image_sha256,
+        image_sha256=None if item.not_asked else item.image_sha256,
         prompt_sha256=text_sha256(item.prompt),
         answer=_storable(reply.text),
         error=_storable(reply.error),

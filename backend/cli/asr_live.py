@@ -1,0 +1,208 @@
+"""``asr live``: Atomic-Support Reconciliation about one image, told call by call."""
+
+__all__ = ["register"]
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from backend.cli.options import JsonOption, StoreOption, examples, options_of
+from backend.cli.output import print_json, print_text, say
+from backend.endoca.asr import Step, StepName, Trace, Variant, reconcile
+from backend.errors import AppError
+
+if TYPE_CHECKING:
+    from backend.domain.vlm import Vlm
+    from backend.vlm.entries import VlmEntry
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command(
+        "live",
+        epilog=examples(
+            'asr live --image frame.png --question "How many polyps are visible and is there any text?"',
+            "asr live --image frame.png --question Q --atomic Q1 --atomic Q2 --model Qwen3-VL-8B --save --json",
+        ),
+    )(asr_live)
+
+
+def asr_live(
+    ctx: typer.Context,
+    image: Annotated[Path, typer.Option(metavar="FILE", help="The image that is asked about.")],
+    question: Annotated[str, typer.Option(metavar="TEXT", help="The complex question.")],
+    atomic: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="An atomic question; once for each. Else they are proposed from its words."),
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="VLM", help="The VLM's name; an unknown one lists the known.")] = "demo",
+    variant: Annotated[
+        Variant, typer.Option(help="With the VLM's atomic answers as premises, or (self) without.")
+    ] = Variant.ASR,
+    save: Annotated[bool, typer.Option("--save", help="Keep image, questions and trace in the store.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a VLM about one image, and let it revise its answer with its own atomic answers.
+
+    Each step is told on stderr while it is made. Where a call fails, what was answered is printed all
+    the same, and the exit code is 2. No store is opened unless --save is given.
+    """
+    from backend.domain.images import check_image
+    from backend.vlm.registry import Registry
+
+    options = options_of(ctx, store, as_json)
+    image = image.expanduser()
+    facts = check_image(image)
+    registry = Registry.load()
+    entry = registry.find(model)
+    question, parts = _questions(question, atomic or [], are_needed=save or variant is Variant.ASR)
+    _say_untrained(entry, [question, *(parts if variant is Variant.ASR else [])])
+    trace_id = None
+    with ExitStack() as held:
+        opened = held.enter_context(options.open_store()) if save else None
+        say(f"Loading {entry.name} …")
+        told = _reconciled(registry.open_vlm(model, in_worker=False), image, question, parts, variant)
+        if opened is not None and any(not step.reply.error for step in told.steps):
+            from backend.services.live_traces import store_trace
+            from backend.services.live_units import keep_image, live_unit
+            from backend.services.runs.identity import identity_of
+
+            unit_id = live_unit(opened, keep_image(opened, image.read_bytes()), question, parts)
+            problem = str(told.error) if told.error else ""
+            trace_id = store_trace(opened, unit_id, told.trace, identity_of(entry), facts.sha256, problem=problem)
+    error = told.error or _failed_call(told.trace)
+    if options.as_json:
+        print_json({**_figures(told.trace), "error": str(error) if error else None, "trace_id": trace_id})
+    else:
+        _print_trace(told.trace, trace_id)
+    if error:
+        raise error
+
+
+def _questions(question: str, atomic: list[str], *, are_needed: bool) -> tuple[str, list[str]]:
+    from backend.endoca.question_templates import propose_atomic_questions
+
+    question, atomic = question.strip(), [part.strip() for part in atomic]
+    if not question or not all(atomic):
+        raise AppError("A question is empty.", "Write one behind --question and behind each --atomic.")
+    if atomic:
+        return question, atomic
+    proposed = [proposal.question for proposal in propose_atomic_questions(question)]
+    if are_needed and not proposed:
+        raise AppError(
+            "No atomic question is given, and the words of this question suggest none.",
+            "Write at least one behind --atomic: one fact the complex question depends on.",
+        )
+    if are_needed:
+        say(f"Atomic questions, proposed from its words: {' '.join(proposed)}")
+    return question, proposed
+
+
+def _say_untrained(entry: "VlmEntry", questions: list[str]) -> None:
+    from backend.demo.question_wordings import is_trained_question
+
+    if entry.group == "demo":
+        for question in questions:
+            if not is_trained_question(question):
+                say(f"{entry.name} was not trained for this question, and its answer may mean nothing: {question}")
+
+
+@dataclass(slots=True)
+class _Told:
+    """Follows a reconciliation on stderr, and keeps what was answered."""
+
+    question: str
+    variant: Variant
+    steps: list[Step] = field(default_factory=list)
+    error: AppError | None = None
+    """Why the VLM as a whole could not go on."""
+    n_pieces: int = 0
+    """Of the present reply."""
+
+    @property
+    def trace(self) -> Trace:
+        return Trace(self.question, self.variant, tuple(self.steps))
+
+    def begins(self, name: StepName, position: int, question: str, prompt: str) -> None:
+        self.n_pieces = 0
+        if name is not StepName.ATOMIC:
+            say(f"{name.capitalize()}: ", end="")
+        elif position == 0:
+            say("Atomic:")
+
+    def says(self, text: str) -> None:
+        self.n_pieces += 1
+        say(text, end="")
+
+    def ends(self, step: Step) -> None:
+        from backend.domain.repetition import repeats_itself
+
+        self.steps.append(step)
+        reply = step.reply
+        if step.name is StepName.ATOMIC:
+            say(f"  {step.question} ", end="")
+        if reply.error or not self.n_pieces:
+            say(reply.error or reply.text, end="")
+        say(f" ({reply.seconds:.1f} s)")
+        if repeats_itself(reply.text):
+            say("  The reply ends in the same words over and over.")
+
+
+def _reconciled(vlm: "Vlm", image: Path, question: str, parts: list[str], variant: Variant) -> _Told:
+    told = _Told(question, variant)
+    try:
+        reconcile(vlm, image, question, parts, told, variant)
+    except AppError as error:
+        told.error = error
+    return told
+
+
+def _failed_call(trace: Trace) -> AppError | None:
+    failed = trace.failed_step
+    if failed is None:
+        return None
+    return AppError(f"The {failed.name} call failed: {failed.reply.error}", "What was answered before it is printed.")
+
+
+def _figures(trace: Trace) -> dict[str, Any]:
+    premises = [{"question": question, "answer": answer} for question, answer in trace.premises]
+    decision = trace.decision
+    return {
+        "direct": trace.direct,
+        "atomic": premises,
+        "premises": premises,
+        "revised": trace.revised,
+        "decision": decision.verdict.value if decision else None,
+        "consistency": decision.consistency.value if decision and decision.consistency else None,
+        "problem": decision.problem or None if decision else None,
+        "final": trace.final,
+        "steps": [
+            {
+                "name": step.name.value,
+                "prompt": step.prompt,
+                "output": step.reply.text,
+                "seconds": step.reply.seconds,
+                "error": step.reply.error or None,
+            }
+            for step in trace.steps
+        ],
+    }
+
+
+def _print_trace(trace: Trace, trace_id: str | None) -> None:
+    if trace.direct is not None:
+        print_text(f"Direct: {trace.direct}")
+    for question, answer in trace.premises:
+        print_text(f"  {question} {answer}")
+    if trace.revised is not None:
+        print_text(f"Revised: {trace.revised}")
+    if decision := trace.decision:
+        label = decision.consistency or f"it could not be read: {decision.problem}"
+        print_text(f"Decision: {decision.verdict} ({label})")
+        print_text("Final: withheld" if trace.final is None else f"Final: {trace.final}")
+    if trace_id:
+        print_text(f"Kept in the store as trace {trace_id}.")

@@ -1,0 +1,181 @@
+"""What a direct run said, from its run folder or from the store: what Revise and Select are made from.
+
+It must be the VLM's own, to the same questions, and to all of them that a plan asks: an answer
+that is not there cannot be revised, and no other is put in its place.
+"""
+
+__all__ = ["DirectAnswers", "Said", "folder_answers", "folder_base", "folder_record", "stored_base", "stored_setting"]
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from backend.domain.records import Stage, System
+from backend.errors import AppError
+from backend.services.runs.folder import read_record, read_shards
+from backend.services.runs.plan import Base, Plan, VlmIdentity
+from backend.services.runs.record import RunRecord, new_record
+from backend.store.store import Store
+
+_HOW_MANY = 10
+
+
+class Said(NamedTuple):
+    """What became of one probe."""
+
+    answer: str
+    """Verbatim; empty when the VLM said nothing."""
+    error: str
+    """Empty when the call went well."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectAnswers:
+    """What one direct run said."""
+
+    base: Base
+    said: Mapping[str, Said]
+    """By probe id."""
+
+
+def folder_answers(folder: Path, plan: Plan) -> dict[str, Said]:
+    """Return by probe id what a run folder says to the items of its plan; what it lacks is left out.
+
+    Raises:
+        AppError: The folder is none, or damaged.
+    """
+    shards = read_shards(folder, folder_record(folder))
+    if shards.lost:
+        raise AppError(
+            f"Damaged or gone from {folder}: {', '.join(shards.lost)}.",
+            "Go on with the run (its command and --resume): it asks again what was lost.",
+        )
+    columns = (shards.answers.column(name).to_pylist() for name in ("item_id", "answer", "error"))
+    rows = {item_id: Said(answer, error) for item_id, answer, error in zip(*columns, strict=True)}
+    return {item.probe_id: rows[item.item_id] for item in plan.items if item.item_id in rows}
+
+
+def folder_base(folder: Path, direct: Plan) -> DirectAnswers:
+    """Return what a direct run's folder says to a plan.
+
+    Args:
+        folder: As `run_plan` leaves it.
+        direct: A direct plan of the VLM that is to reconcile, with the folder's own decoding and setting.
+
+    Raises:
+        AppError: The folder is none or damaged, holds another VLM's answers or another suite's, or
+            those under other wordings, or lacks an answer to the plan.
+    """
+    record = folder_record(folder)
+    different = record.differences(new_record(direct, record.batch))
+    if different:
+        raise AppError(
+            f"{folder} holds no direct run that this VLM's answers to {direct.key.suite} can be revised from: "
+            f"{'; '.join(different)}.",
+            "Name a run folder that predict wrote for the same VLM and suite, or leave --from out.",
+        )
+    said = folder_answers(folder, direct)
+    _check_whole(
+        said,
+        direct,
+        f"The run in {folder}",
+        "Go on with that run first (its command and --resume). Answers about other image files than today's do not "
+        "count either.",
+    )
+    key = record.key
+    return DirectAnswers(Base(key.run_id, key.origin, key.prompt_version, key.decoding), said)
+
+
+def stored_setting(store: Store, run_id: str) -> str:
+    """Return the setting of a stored direct run.
+
+    Raises:
+        AppError: There is no such run, or it is none of direct answers.
+    """
+    found = store.rows("SELECT setting, stage FROM runs WHERE run_id = ? AND system = ?", [run_id, System.ENDOCA])
+    if not found or found[0][1] != Stage.DIRECT:
+        what = f"is of stage {found[0][1]}" if found else "is not in this store"
+        raise AppError(f"The run {run_id} {what}; ASR starts from direct answers.", _direct_runs(store))
+    return str(found[0][0])
+
+
+def stored_base(store: Store, run_id: str, direct: Plan) -> DirectAnswers:
+    """Return what a stored direct run, of any origin, says to a plan.
+
+    Args:
+        store: Holds the run.
+        run_id: Its id.
+        direct: A direct plan of the VLM that is to reconcile.
+
+    Raises:
+        AppError: As `stored_setting`; or the run is another VLM's or another build's, over another
+            suite, or lacks an answer to the plan.
+    """
+    stored_setting(store, run_id)
+    [(vlm, suite, origin, prompt_version, decoding)] = store.rows(
+        "SELECT vlm, suite, origin, prompt_version, decoding FROM runs WHERE run_id = ?", [run_id]
+    )
+    if (vlm, suite) != (direct.key.vlm, direct.key.suite):
+        raise AppError(
+            f"The run {run_id} holds the answers of {vlm} to {suite}; asked for are those of {direct.key.vlm} to "
+            f"{direct.key.suite}. A VLM revises its own answers.",
+            _direct_runs(store),
+        )
+    _check_build(store, run_id, direct.vlm)
+    rows = store.rows("SELECT probe_id, answer, error FROM answers WHERE run_id = ?", [run_id])
+    said = {probe_id: Said(answer, error) for probe_id, answer, error in rows}
+    _check_whole(
+        said,
+        direct,
+        f"The run {run_id}",
+        "Import what it lacks first, or ask only for the first units that it has whole, with --limit.",
+    )
+    return DirectAnswers(Base(run_id, origin, prompt_version, decoding), said)
+
+
+def folder_record(folder: Path) -> RunRecord:
+    """Return the record of a run folder.
+
+    Raises:
+        AppError: There is none.
+    """
+    record = read_record(folder)
+    if record is None:
+        raise AppError(f"{folder} is no run folder (no run.json in it).", "Name the folder that predict wrote.")
+    return record
+
+
+def _check_build(store: Store, run_id: str, vlm: VlmIdentity) -> None:
+    found = store.rows("SELECT record FROM run_facts WHERE run_id = ?", [run_id])
+    if not found:
+        return
+    before = RunRecord.model_validate_json(found[0][0]).vlm.details
+    names = sorted({*before, *vlm.details})
+    different = [name for name in names if before.get(name) != vlm.details.get(name)]
+    if different:
+        told = "; ".join(
+            f"{name}: {before.get(name, 'none')} there, {vlm.details.get(name, 'none')} here" for name in different
+        )
+        raise AppError(
+            f"The answers of {run_id} are of another build of {vlm.name} ({told}).",
+            "Leave --from out: the VLM then answers the questions itself first.",
+        )
+
+
+def _check_whole(said: Mapping[str, Said], direct: Plan, what: str, hint: str) -> None:
+    lacking = [item.probe_id for item in direct.items if item.probe_id not in said]
+    if lacking:
+        raise AppError(
+            f"{what} lacks {len(lacking):,} of the {len(direct.items):,} direct and atomic answers asked for, that to "
+            f"{lacking[0]} among them.",
+            hint,
+        )
+
+
+def _direct_runs(store: Store) -> str:
+    known: Sequence[tuple[str]] = store.rows(
+        "SELECT run_id FROM runs WHERE system = ? AND stage = ? ORDER BY run_id", [System.ENDOCA, Stage.DIRECT]
+    )
+    listed = ", ".join(run_id for (run_id,) in known[:_HOW_MANY])
+    return f"Runs of direct answers in the store: {listed or 'none'}{' …' if len(known) > _HOW_MANY else ''}."

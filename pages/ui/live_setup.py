@@ -1,0 +1,209 @@
+"""What to ask live: an image, a complex question and its parts, and who is asked.
+
+The link holds the case (``?unit=``) or the image (``?image=``). What is typed stays while the image or
+the VLM is changed, and when something goes wrong.
+"""
+
+__all__ = ["show_setup"]
+
+from html import escape
+
+import streamlit as st
+
+from backend.demo.question_wordings import is_trained_question
+from backend.endoca.asr import Variant
+from backend.endoca.question_templates import propose_atomic_questions
+from backend.errors import AppError
+from backend.services.cases import Case, CaseImage, load_case, load_image
+from backend.services.live_units import LIVE_SUITE, example_units, keep_image, live_unit
+from backend.store.store import Store
+from pages.ui.case_view import STYLE as CASE_STYLE
+from pages.ui.case_view import identity, show_image
+from pages.ui.errors import show_error
+from pages.ui.image_routes import thumbnail_url
+from pages.ui.links import CASE, DATA
+from pages.ui.live_start import begin_anew, choose_vlm, go_to, start_live
+from pages.ui.resources import kept
+
+N_EXAMPLES = 6
+
+BOX_GROUP = "demo"
+"""Group of the VLM in the box."""
+
+MAX_MB = 50
+"""Of an image that a person sends."""
+
+QUESTION, ATOMIC, REFERENCE = "live_question", "live_atomic", "live_reference"
+"""Session state: what is typed."""
+
+NOTHING_PROPOSED = "live_nothing_proposed"
+"""Session state: whether the last press proposed nothing."""
+
+FILLED_FROM = "live_filled_from"
+"""Session state: the case whose questions were put into the fields last."""
+
+WHAT = (
+    "A VLM is asked the whole question and each of its parts, is told its own answers to the parts, and is asked "
+    "again; then it decides whether to give its answer (Atomic-Support Reconciliation, ASR)."
+)
+
+
+def show_setup(store: Store) -> None:
+    """Draw the choice of what to ask about, or, where the link holds that, what to ask and whom."""
+    st.text(WHAT)
+    unit_id, image_id = st.query_params.get("unit", ""), st.query_params.get("image", "")
+    if not unit_id and not image_id:
+        _choose(store)
+        return
+    try:
+        case = load_case(store, unit_id) if unit_id else None
+        image = case.image if case else load_image(store, image_id)
+    except AppError as error:
+        show_error(error)
+        st.button("Choose what to ask about", on_click=begin_anew)
+        return
+    st.html(CASE_STYLE)
+    _fill(case)
+    left, right = st.columns([6, 5], gap="large")
+    with left:
+        show_image(store, image, height_px=380)
+        if case is not None:
+            st.html(identity(case))
+        with st.expander("Ask about another image"):
+            _bring_image(store)
+        st.button("Choose something else", on_click=begin_anew, key="begin_anew")
+    with right:
+        _ask(store, case, image)
+
+
+def _choose(store: Store) -> None:
+    """Draw examples, the way to an image of one's own, and the way to every other case."""
+    st.subheader("Begin with an example")
+    examples = kept(example_units, N_EXAMPLES)
+    if examples:
+        for column, example in zip(st.columns(N_EXAMPLES), examples, strict=False):
+            with column:
+                st.html(
+                    f'<img src="{escape(thumbnail_url(example.image_id))}" alt="" '
+                    'style="width:100%;max-width:160px;border-radius:4px">'
+                    f'<p style="font-size:.85rem;margin:.3rem 0;overflow-wrap:anywhere">{escape(example.question)}</p>'
+                )
+                st.button(
+                    "Ask this", key=f"example_{example.unit_id}", on_click=go_to, kwargs={"unit": example.unit_id}
+                )
+        st.page_link(CASE, label="Choose another case; its page leads back here")
+    else:
+        st.text("No case in the store has its image at hand.")
+        st.page_link(DATA, label="Import a suite, or attach images, on the Data page")
+    st.subheader("Or bring an image")
+    _bring_image(store)
+
+
+def _bring_image(store: Store) -> None:
+    sent = st.file_uploader("An image of your own", max_upload_size=MAX_MB, key="live_upload")
+    st.caption(
+        "It is kept beside the store on the machine that Parallax runs on, without its name. A VLM behind a service "
+        "is sent it; the choice of VLMs says which are."
+    )
+    if sent is None:
+        return
+    try:
+        image_id = keep_image(store, sent.getvalue())
+    except AppError as error:
+        show_error(error)
+        return
+    if st.query_params.get("image", "") != image_id:
+        go_to(image=image_id)
+        st.rerun()
+
+
+def _fill(case: Case | None) -> None:
+    """Put a case's questions into the fields, once; without a case, what is typed stays."""
+    state = st.session_state
+    if case is not None and (state.get(FILLED_FROM) != case.unit_id or QUESTION not in state):
+        lead, *parts = case.questions
+        state[QUESTION] = lead.question
+        state[ATOMIC] = "\n".join(" ".join(part.question.split()) for part in parts)
+        state[REFERENCE] = lead.reference if case.suite == LIVE_SUITE else ""
+        for at, part in enumerate(parts):
+            state[f"{REFERENCE}_{at}"] = part.reference if case.suite == LIVE_SUITE else ""
+        state[FILLED_FROM] = case.unit_id
+
+
+def _ask(store: Store, case: Case | None, image: CaseImage) -> None:
+    """Draw the questions, who is asked, and the button that starts."""
+    question = str(st.text_area("Complex question", key=QUESTION, height=68, persist_state="page") or "").strip()
+    st.button("Propose its parts", key="propose", disabled=not question, on_click=_propose)
+    if st.session_state.pop(NOTHING_PROPOSED, False):
+        st.caption("Nothing is proposed: the question names nothing that Kvasir-VQA asks about. Write its parts.")
+    typed = str(st.text_area("Its parts, one question a line", key=ATOMIC, height=110, persist_state="page") or "")
+    atomic = [line.strip() for line in typed.splitlines() if line.strip()]
+    is_own = case is None or case.suite == LIVE_SUITE or not _are_those_of(case, question, atomic)
+    references = _references(atomic) if is_own else None
+    chosen = choose_vlm()
+    if chosen is not None and chosen.entry.group == BOX_GROUP:
+        _note_untrained([question, *(atomic if chosen.variant is Variant.ASR else [])])
+    missing = _missing(question, atomic, has_vlm=chosen is not None)
+    if st.button("Run ASR", type="primary", disabled=bool(missing), key="run_asr") and chosen is not None:
+        try:
+            if references is None and case is not None:
+                unit_id = case.unit_id
+            else:
+                reference, *parts = references or [""]
+                unit_id = live_unit(store, image.image_id, question, atomic, reference, parts)
+            start_live(store, unit_id, chosen)
+        except AppError as error:
+            show_error(error)
+    if missing:
+        st.caption(missing)
+
+
+def _note_untrained(questions: list[str]) -> None:
+    """Say which questions the VLM in the box never learned to answer."""
+    unknown = [text for text in questions if text and not is_trained_question(text)]
+    if unknown:
+        items = "".join(f"<li>{escape(text)}</li>" for text in unknown)
+        these, them = ("this question", "it") if len(unknown) == 1 else ("these questions", "them")
+        st.html(
+            f'<div class="case-note" role="note">The VLM in the box was not trained for {these}, so what it says to '
+            f"{them} means nothing:<ul>{items}</ul></div>"
+        )
+
+
+def _propose() -> None:
+    """Put the parts that the complex question seems to ask about into their field; leave it where there are none."""
+    proposed = propose_atomic_questions(str(st.session_state[QUESTION] or ""))
+    if proposed:
+        st.session_state[ATOMIC] = "\n".join(one.question for one in proposed)
+    else:
+        st.session_state[NOTHING_PROPOSED] = True
+
+
+def _references(atomic: list[str]) -> list[str]:
+    """Draw the fields of the references and return what stands in them, the complex question's first."""
+    with st.expander("References, where you know them"):
+        st.caption(
+            "The VLM never sees them. Afterwards each answer is judged by them; the whole answer needs those of all "
+            "its parts."
+        )
+        whole = st.text_input("Of the complex question", key=REFERENCE, persist_state="page")
+        parts = [
+            st.text_input(f"Of part {at + 1}", key=f"{REFERENCE}_{at}", persist_state="page")
+            for at in range(len(atomic))
+        ]
+    return [str(text or "") for text in (whole, *parts)]
+
+
+def _are_those_of(case: Case, question: str, atomic: list[str]) -> bool:
+    """Return whether what is typed is what the case asks, spaces aside."""
+    typed = [" ".join(text.split()) for text in (question, *atomic)]
+    return typed == [" ".join(asked.question.split()) for asked in case.questions]
+
+
+def _missing(question: str, atomic: list[str], *, has_vlm: bool) -> str:
+    """Return what is still missing before anything can be asked; empty where nothing is."""
+    if not question:
+        return "A complex question is missing."
+    if not atomic:
+        return "At least one part is missing: the whole answer is held against its parts."
+    return "" if has_vlm else "No VLM can be asked on this machine; the list above says what each lacks."

@@ -1,0 +1,326 @@
+"""Promises of the Live page: what can be asked, what a trace says, and that nothing typed or answered is lost."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from backend.domain.vlm import Reply
+from backend.endoca.asr import Step, StepName, Trace, Variant
+from backend.services.cases import load_case
+from backend.services.live import LIVE
+from backend.services.live_traces import store_trace, unit_traces
+from backend.services.live_units import live_unit
+from backend.services.runs.plan import VlmIdentity
+from backend.vlm.worker import WORKERS
+from pages.ui.resources import opened_store, the_store
+from tests.services.live_fakes import FACTORY, orders
+from tests.services.run_files import draw_images, drawn_store
+
+UNIT = "drawn:22"
+FAKE = "Fake VLM"
+WHO = VlmIdentity("Fake <b>VLM</b>", "general_open")
+
+LISTED = """
+- name: Fake VLM
+  group: general_open
+  family: any
+  licence: own weights
+  answers: yes
+  attention: yes
+  gradients: yes
+  transformers: {{source: {folder}}}
+"""
+
+
+@pytest.fixture
+def vlm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A fake VLM in the list, behind the app's own workers; its folder takes orders."""
+    folder = tmp_path / "vlm"
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (folder / name).write_text("{}")
+    listed = tmp_path / "mine.yaml"
+    listed.write_text(LISTED.format(folder=folder))
+    monkeypatch.setenv("PARALLAX_MODELS", str(listed))
+    monkeypatch.setattr(WORKERS, "_factory", FACTORY)
+    monkeypatch.setattr(WORKERS, "_imports", ())
+    for key in ("OPENAI_API_KEY", "XAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(key, raising=False)
+    st.cache_data.clear()
+    yield folder
+    WORKERS.stop_all()
+    st.cache_data.clear()
+
+
+@pytest.fixture
+def page(root: Path, tmp_path: Path, vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The app over three cases, one of which has its image, acknowledged."""
+    drawn_store(tmp_path, images=draw_images(tmp_path / "images", ["frame-a"])).close()
+    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "store.duckdb"))
+    opened_store.clear()
+    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=60)
+    app.session_state["acknowledged"] = True
+    yield app
+    the_store().close()
+    opened_store.clear()
+
+
+def opened(app: AppTest, page: str = "live", **query: str) -> AppTest:
+    app.run()
+    app.switch_page(f"../{page}.py")
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def asked(app: AppTest, name: str) -> str:
+    """Return a parameter of the link."""
+    value = app.query_params[name]
+    return str(value[0] if isinstance(value, list) else value)
+
+
+def typed(app: AppTest, key: str) -> str:
+    """Return what stands in a field."""
+    return app.text_area(key=key).value or ""
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(block.proto.body for block in app.get("html"))
+
+
+def pressed(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+def over(app: AppTest) -> str:
+    """Wait until the reconciliation in the link is over; return its id."""
+    trace_id = asked(app, "trace")
+    run = LIVE.known(trace_id)
+    assert run is not None
+    assert run.wait(60)
+    app.run()
+    return trace_id
+
+
+def trace_of(
+    revised: str = "one polyp",
+    selected: str = '{"answer": "one polyp", "consistency": "consistent", "decision": "answer"}',
+    **replies: Reply,
+) -> Trace:
+    said = {"direct": Reply("One polyp."), "atomic": Reply("1"), "revise": Reply(revised), "select": Reply(selected)}
+    said |= replies
+    names = [(StepName.DIRECT, 0), (StepName.ATOMIC, 0), (StepName.ATOMIC, 1), (StepName.REVISE, 0)]
+    steps = [
+        Step(name, at, f"{name}?", f"<i>{name}</i> {at}", said[name]) for name, at in [*names, (StepName.SELECT, 0)]
+    ]
+    return Trace("How many polyps?", Variant.ASR, tuple(steps))
+
+
+def stored(trace: Trace, who: VlmIdentity = WHO, unit: str = UNIT) -> str:
+    return store_trace(the_store(), unit, trace, who, "00ff")
+
+
+def test_without_a_subject_it_offers_examples_and_an_upload(page: AppTest) -> None:
+    app = opened(page)
+    assert [button.label for button in app.button if button.key and button.key.startswith("example_")] == ["Ask this"]
+    pressed(app, f"example_{UNIT}")
+    assert asked(app, "unit") == UNIT
+    assert app.text_area(key="live_question").value == "How many polyps are there, and is there a box artifact?"
+    assert typed(app, "live_atomic").splitlines() == [
+        "How many polyps are in the image?",
+        "Is there a green/black box artefact?",
+    ]
+
+
+def test_a_press_runs_it_and_the_link_holds_the_trace(page: AppTest) -> None:
+    app = pressed(opened(page, unit=UNIT, vlm=FAKE), "run_asr")
+    trace_id = over(app)
+    shown = html_of(app)
+    assert "<strong>Changed</strong>, because asked again with its parts it says “two polyps” in place of" in shown
+    assert "By the references:" in shown
+    assert "wrong answer, some parts right" in shown
+    assert [one.trace_id for one in unit_traces(the_store(), UNIT)] == [trace_id]
+
+
+def test_while_it_runs_the_steps_stand_in_order_and_it_can_be_cancelled(page: AppTest, vlm: Path) -> None:
+    orders(vlm, revise="wait")
+    app = pressed(opened(page, unit=UNIT, vlm=FAKE), "run_asr")
+    trace_id = asked(app, "trace")
+    run = LIVE.known(trace_id)
+    assert run is not None
+    deadline = time.monotonic() + 20
+    while not any(one.said for one in run.asking if one.name == "revise"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    app.run()
+    shown = html_of(app)
+    places = [shown.index(f"Step {number}:") for number in range(1, 6)]
+    assert places == sorted(places)
+    assert "so far" in shown
+    pressed(app, f"cancel_{trace_id}")
+    over(app)
+    assert "Cancelled. What was answered until then is kept." in html_of(app)
+    orders(vlm)
+    pressed(app, "run_again")
+    over(app)
+    assert len(unit_traces(the_store(), UNIT)) == 2
+    assert "shown above" in html_of(app)
+
+
+def test_coming_back_without_a_link_shows_what_this_person_left_running(page: AppTest, vlm: Path) -> None:
+    orders(vlm, direct="wait")
+    app = pressed(opened(page, unit=UNIT, vlm=FAKE), "run_asr")
+    trace_id = asked(app, "trace")
+    opened(app, "runs")
+    app.query_params.clear()
+    app.switch_page("../live.py").run()
+    assert asked(app, "trace") == trace_id
+    (vlm / "go").touch()
+    over(app)
+
+
+def test_changed_questions_make_a_case_of_their_own_on_the_same_image(page: AppTest) -> None:
+    app = opened(page, unit=UNIT, vlm=FAKE)
+    app.text_area(key="live_atomic").set_value("Is there text?\n\nIs the <b>wall</b> pink?").run()
+    app.text_input(key="live_reference_0").set_value("no").run()
+    pressed(app, "run_asr")
+    trace_id = over(app)
+    unit_id = the_store().value("SELECT unit_id FROM traces WHERE trace_id = ?", [trace_id])
+    case = load_case(the_store(), unit_id)
+    assert (case.suite, case.image.image_id) == ("live", load_case(the_store(), UNIT).image.image_id)
+    assert [one.reference for one in case.questions] == ["", "no", ""]
+    shown = html_of(app)
+    assert "Is the &lt;b&gt;wall&lt;/b&gt; pink?" in shown
+    assert "<b>wall</b>" not in shown
+
+
+def test_parts_are_proposed_from_the_complex_question_and_can_be_edited(page: AppTest) -> None:
+    app = opened(page, unit=UNIT, vlm=FAKE)
+    app.text_area(key="live_question").set_value("Is there any text, and how many polyps are visible?").run()
+    pressed(app, "propose")
+    assert typed(app, "live_atomic").splitlines() == [
+        "Is there text?",
+        "How many polyps are in the image?",
+    ]
+    app.text_area(key="live_question").set_value("What is the weather?").run()
+    pressed(app, "propose")
+    assert typed(app, "live_atomic").splitlines()[0] == "Is there text?"
+    assert any("Nothing is proposed" in caption.value for caption in app.caption)
+
+
+def test_the_vlm_in_the_box_says_which_questions_it_never_learned(page: AppTest) -> None:
+    app = opened(page, unit=UNIT, vlm="Box VLM")
+    if not app.selectbox or not str(app.selectbox[0].value).startswith("Box VLM"):
+        pytest.skip("the VLM in the box is not trained yet")
+    app.text_area(key="live_question").set_value("What is the <b>weather</b>?").run()
+    assert "was not trained for" in html_of(app)
+    assert "<li>What is the &lt;b&gt;weather&lt;/b&gt;?</li>" in html_of(app)
+    assert "<li>How many polyps are in the image?</li>" not in html_of(app)
+
+
+def test_what_is_missing_is_said_and_nothing_is_asked(page: AppTest) -> None:
+    app = opened(page, unit=UNIT, vlm=FAKE)
+    app.text_area(key="live_atomic").set_value(" ").run()
+    assert app.button(key="run_asr").disabled
+    assert any("At least one part is missing" in caption.value for caption in app.caption)
+
+
+def test_a_case_whose_image_is_not_at_hand_cannot_be_asked_and_what_is_typed_stays(page: AppTest) -> None:
+    app = opened(page, unit="drawn:33")
+    app.text_area(key="live_question").set_value("Is there text?").run()
+    pressed(app, "run_asr")
+    assert "is not at hand, and a VLM has to see it" in html_of(app)
+    assert app.text_area(key="live_question").value == "Is there text?"
+
+
+@pytest.mark.parametrize(
+    ("trace", "said"),
+    [
+        (
+            trace_of(),
+            "<strong>Kept</strong>, because asked again with its parts it gives the same answer, and it",
+        ),
+        (trace_of(selected="yes"), "<strong>Abstained</strong>, because its decision could not be read (not one JSON"),
+        (
+            trace_of(selected='{"answer": "none", "consistency": "inconsistent", "decision": "abstain"}'),
+            "<strong>Abstained</strong>, because it calls its answer inconsistent with the image and its parts",
+        ),
+        (
+            trace_of(selected='{"answer": "two", "consistency": "consistent", "decision": "answer"}'),
+            "Its decision repeats another answer, “two”; the revised one is returned all the same.",
+        ),
+    ],
+)
+def test_a_stored_trace_opens_by_its_link_and_says_what_it_came_to(page: AppTest, trace: Trace, said: str) -> None:
+    page.run()
+    app = opened(page, trace=stored(trace))
+    shown = html_of(app)
+    assert said in shown
+    assert "&lt;i&gt;direct&lt;/i&gt; 0" in shown
+    assert "<i>direct</i>" not in shown
+    assert "Fake &lt;b&gt;VLM&lt;/b&gt;" in shown
+
+
+def test_a_trace_that_failed_says_where_and_what_to_do(page: AppTest) -> None:
+    page.run()
+    trace = trace_of(revise=Reply("", error="The call timed out. Ask again."))
+    app = opened(page, trace=stored(Trace(trace.question, trace.variant, trace.steps[:4])))
+    shown = html_of(app)
+    assert "The call timed out. Ask again." in shown
+    assert "A call failed; its card says why. What was answered until then is kept." in shown
+
+
+def test_traces_of_one_case_stand_side_by_side(page: AppTest) -> None:
+    page.run()
+    first, second = stored(trace_of()), stored(trace_of("two polyps"), VlmIdentity("Other VLM"))
+    app = opened(page, trace=first)
+    shown = html_of(app)
+    assert "Other VLM" in shown
+    pressed(app, f"open_{second}")
+    assert asked(app, "trace") == second
+
+
+def test_an_unknown_trace_is_said_calmly_with_a_way_out(page: AppTest) -> None:
+    app = opened(page, trace="<b>gone</b>")
+    assert "There is no trace &#x27;&lt;b&gt;gone&lt;/b&gt;&#x27; in this store." in html_of(app)
+    app.button[-1].click().run()
+    assert "trace" not in app.query_params
+
+
+def test_the_case_page_holds_the_traces_of_its_case(page: AppTest) -> None:
+    page.run()
+    stored(trace_of())
+    app = opened(page, "case", unit=UNIT)
+    assert "ASR traces" in [one.value for one in app.subheader]
+    assert "<strong>Kept</strong>" in html_of(app)
+
+
+def test_a_case_asked_live_opens_on_the_case_page(page: AppTest) -> None:
+    page.run()
+    image_id = load_case(the_store(), UNIT).image.image_id
+    unit_id = live_unit(the_store(), image_id, "How many polyps?", ["How many polyps are in the image?", "Why?"])
+    app = opened(page, "case", unit=unit_id)
+    assert app.text[0].value == "No VLM has answered it yet."
+    assert app.info[0].value == "No answer to this case was kept. Ask a VLM live."
+    stored(trace_of(), unit=unit_id)
+    app.run()
+    assert not app.info
+    assert app.text[0].value == "Asked live; no batch run answers it."
+    assert "Part 2" in html_of(app)
+
+
+@pytest.mark.parametrize("name", ["overview", "endoca", "asr", "data", "runs"])
+def test_the_suite_of_live_cases_disturbs_no_other_page(page: AppTest, name: str) -> None:
+    page.run()
+    image_id = load_case(the_store(), UNIT).image.image_id
+    live_unit(the_store(), image_id, "How many polyps?", ["How many polyps are in the image?", "Why?"])
+    for query in ({}, {"suite": "live"}):
+        opened(page, name, **query)
