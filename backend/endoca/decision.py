@@ -67,8 +67,9 @@ def read_decision(reply: str) -> Decision:
     """
     text = reply.strip()
     fenced = _FENCE.fullmatch(text)
+    text = fenced[1] if fenced else text
     try:
-        content = json.loads(fenced[1] if fenced else text, object_pairs_hook=_each_once)
+        content = json.loads(text, object_pairs_hook=_each_once)
     except _SaidTwice as twice:
         return failed_decision(f"says {twice} twice")
     except (ValueError, RecursionError):
@@ -76,7 +77,7 @@ def read_decision(reply: str) -> Decision:
     if not isinstance(content, dict):
         return failed_decision("not one JSON object")
     try:
-        found = _Object.model_validate(content)
+        found = _Object.model_validate_json(text)  # stricter: half a character ("\\ud800") is no text
         return Decision(Verdict(found.decision), Consistency(found.consistency), found.answer)
     except ValidationError as error:
         return failed_decision(_explained(error.errors(include_url=False, include_input=False)[0]))
@@ -100,12 +101,14 @@ class _SaidTwice(Exception):
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, _ in pairs:
         if sum(key == other for other, _ in pairs) > 1:
-            raise _SaidTwice(key)
+            raise _SaidTwice(ascii(key)[1:-1])
     return dict(pairs)
 
 
 def _explained(first: Any) -> str:
     place = ".".join(str(part) for part in first["loc"])
+    if not place:
+        return "not one JSON object"
     if first["type"] == "missing":
         return f"lacks {place}"
     if first["type"] == "extra_forbidden":

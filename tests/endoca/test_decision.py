@@ -46,6 +46,12 @@ def test_an_object_as_it_was_asked_for_is_read(verdict: Verdict, consistency: Co
         (reply(decision=None), "decision"),
         (reply(answer=1), "answer"),
         (reply(decision=["answer"]), "decision"),
+        (reply(decision={"decision": "answer"}), "decision"),
+        (reply().replace("one polyp", "\\ud800"), "not one JSON object"),
+        (reply(**{"\ud800": 1}), "not one JSON object"),
+        ('{"\\ud800": 1, "\\ud800": 2}', "says \\ud800 twice"),
+        (reply(answer=[]).replace("[]", "[" * 300 + "]" * 300), "not one JSON object"),
+        ("9" * 5000, "not one JSON object"),
         ('{"answer": NaN, "consistency": "consistent", "decision": "answer"}', ""),
         ('{"answer": "a", "decision": "answer", "consistency": "consistent", "decision": "abstain"}', "twice"),
     ],
@@ -55,6 +61,7 @@ def test_what_cannot_be_read_is_an_abstention_that_says_why(said: str, why: str)
     assert (decision.verdict, decision.consistency, decision.echoed) == (Verdict.ABSTAIN, None, "")
     assert decision.problem
     assert why in decision.problem
+    assert decision.problem.encode()
 
 
 @given(st.text())
