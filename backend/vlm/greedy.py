@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.progress import Cancelled
-from backend.vlm.lookup import guess
+from backend.vlm.lookup import FIRST_GUESS, guess
 
 if TYPE_CHECKING:
     import torch
@@ -181,19 +181,21 @@ def _decode_guessing(
 
     ids: list[int] = batch.ids[0].tolist()
     start, prefix = len(ids), batch.cache.get_seq_length()
-    row = _Row()
+    row, longest = _Row(), FIRST_GUESS
     takes_count = "logits_to_keep" in inspect.signature(model.forward).parameters
     if streamer is not None:
         streamer.put(batch.ids)
     while not row.ended and len(ids) - start < limit:
-        guessed = guess(ids[prefix:], limit - (len(ids) - start) - 1)
+        guessed = guess(ids[prefix:], min(longest, limit - (len(ids) - start) - 1))
         new = torch.tensor([[*ids[batch.cache.get_seq_length() :], *guessed]], device=model.device)
         fewest = {"logits_to_keep": len(guessed) + 1} if takes_count else {}
-        with torch.no_grad():
+        with torch.inference_mode():
             logits = model(input_ids=new, cache=batch.cache, use_cache=True, **fewest).logits[0, -len(guessed) - 1 :]
         best: list[int] = logits.argmax(dim=-1).tolist()
         n_right = next((place for place, token in enumerate(guessed) if token != best[place]), len(guessed))
         batch.cache.crop(n_right - len(guessed))
+        if guessed:
+            longest = 2 * longest if n_right == len(guessed) else FIRST_GUESS
         for place, token in enumerate(best[: n_right + 1]):
             if stop.is_set():
                 raise Cancelled

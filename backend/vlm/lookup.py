@@ -1,31 +1,32 @@
 """Guesses of what a VLM says next, looked up in what the prompt and the reply say already.
 
-Prompt lookup decoding: Revise repeats most of the answer it is given, and Select's reply that
-answer and the words of its prompt. Where the last few tokens stand earlier in the text, what
-followed them there is a guess that costs nothing; the VLM checks many tokens in one pass
-(speculative decoding, Leviathan et al. 2023). A wrong guess costs time and changes no reply.
+Prompt lookup decoding (Saxena 2023), a speculative decoding (Leviathan et al. 2023) without a
+second VLM: Revise repeats most of the answer it is given, and Select's reply that answer and
+words of its prompt. Where the last few tokens stand earlier in the text, what followed them
+there is the guess; the VLM checks all of it in one pass. A wrong guess costs time and changes
+no reply.
 """
 
-__all__ = ["LONGEST_GUESS", "guess"]
+__all__ = ["FIRST_GUESS", "LONGEST_GUESS", "guess"]
 
-LONGEST_GUESS = 10
-"""Tokens of a guess at most; a pass over so many takes hardly longer than over one."""
+FIRST_GUESS = 6
+"""Tokens of a first guess, and of one after a wrong one; each that is right doubles the next."""
+
+LONGEST_GUESS = 16
+"""Tokens of a guess at most."""
 
 ALIKE = (3, 2)
-"""So many last tokens are looked for, the most telling first; one alone stands in too many places."""
+"""So many last tokens are looked for, the more telling first; one alone stands in too many places."""
 
 
 def guess(text: list[int], longest: int) -> list[int]:
-    """Return tokens that may come next.
+    """Return tokens that may come next; none where the last ones stand nowhere before.
 
     Of several places the latest counts.
 
     Args:
         text: The token ids so far.
         longest: Tokens to guess at most.
-
-    Returns:
-        The guess; empty where nothing was found.
     """
     for length in ALIKE:
         end = text[-length:]
