@@ -23,6 +23,7 @@ from backend.services.demo.shipped import (
     BLIND_SURGICAL,
     DIRECT,
     REVISION,
+    RUNS,
     SELECTION,
     SELF_REVISION,
     SELF_SELECTION,
@@ -145,17 +146,17 @@ def _verifier_figures(judged: Iterable[tuple[bool, Answered]]) -> dict[str, Any]
     }
 
 
-def reconciled_figures() -> dict[str, dict[str, Any]]:
-    """Return what both variants of ASR made of the direct answers.
+def reconciled_figures() -> dict[str, Any]:
+    """Return what both variants of ASR made of the direct answers; None for a run that does not ship.
 
     Raises:
         AppError: As `held_out_report`.
     """
     return {
         "revise": _revised(REVISION),
-        "select": _selected(REVISION, SELECTION),
-        "self_revise": _revised(SELF_REVISION),
-        "self_select": _selected(SELF_REVISION, SELF_SELECTION),
+        "select": _selected(REVISION, SELECTION) if (RUNS / SELECTION).exists() else None,
+        "self_revise": _revised(SELF_REVISION) if (RUNS / SELF_REVISION).exists() else None,
+        "self_select": _selected(SELF_REVISION, SELF_SELECTION) if (RUNS / SELF_SELECTION).exists() else None,
     }
 
 
