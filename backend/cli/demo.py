@@ -176,7 +176,8 @@ def _show(figures: dict[str, Any]) -> None:
         if revise:
             print_text(
                 f"{name}, {revise['n']:,} complex answers: {percent(revise['before'])} before, "
-                f"{percent(revise['after'])} after Revise; {revise['n_repaired']:,} repaired, {revise['n_harmed']:,} harmed."
+                f"{percent(revise['after'])} after Revise; {revise['n_repaired']:,} repaired, "
+                f"{revise['n_harmed']:,} harmed."
             )
         if select:
             print_text(

@@ -100,6 +100,7 @@ def test_reconciled_runs_come_in_where_they_ship_and_are_reported(
         assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * 6
         assert not put_demo(store).changed
     monkeypatch.setattr(report, "answers_of", lambda run: answers_of(run, folder / "runs"))
+    monkeypatch.setattr(report, "RUNS", folder / "runs")
     monkeypatch.setattr(report, "samples", lambda: samples(folder))
     figures = report.reconciled_figures()
     assert figures.keys() == {"revise", "select", "self_revise", "self_select"}
