@@ -52,6 +52,9 @@ class Stage:
         return self.learning_rate * (warm * (1 - (1 - self.last_rate) * fallen))
 
 
+_ANSWERING: Mix = {"atomic": 4, "complex": 0.3, "verify": 0.3}
+"""Lessons a frame where mostly atomic questions are taught."""
+
 _ALL_PROMPTS: Mix = {
     "atomic": 2,
     "generate": 0.25,
@@ -64,7 +67,10 @@ _ALL_PROMPTS: Mix = {
     "self_revise": 0.1,
     "self_select": 0.1,
 }
-"""Lessons a frame where all prompts are taught."""
+"""Lessons a frame where all prompts are taught, …"""
+
+_ALL_SURGICAL: Mix = {"answer": 4, "verify": 0.4}
+"""… and a laparoscopy-like picture."""
 
 CURRICULUM = (
     Stage("naming", 600, endoscopy=24, surgical=16, learning_rate=1.5e-3, last_rate=0.2, naming=20),
@@ -76,7 +82,7 @@ CURRICULUM = (
         learning_rate=2e-3,
         last_rate=0.5,
         naming=6,
-        mix={"atomic": 4, "complex": 0.3, "verify": 0.3},
+        mix=_ANSWERING,
         surgical_mix={"answer": 3},
     ),
     Stage(
@@ -87,7 +93,7 @@ CURRICULUM = (
         learning_rate=1.5e-3,
         last_rate=0.84,
         naming=6,
-        mix={"atomic": 4, "complex": 0.3, "verify": 0.3},
+        mix=_ANSWERING,
         surgical_mix={"answer": 4},
     ),
     Stage("more naming", 2000, endoscopy=24, surgical=24, learning_rate=1.5e-3, last_rate=0.1, naming=20),
@@ -99,7 +105,7 @@ CURRICULUM = (
         learning_rate=1.5e-3,
         last_rate=1.0,
         naming=6,
-        mix={"atomic": 4, "complex": 0.3, "verify": 0.3},
+        mix=_ANSWERING,
         surgical_mix={"answer": 4},
     ),
     Stage("last naming", 400, endoscopy=24, surgical=24, learning_rate=1e-3, last_rate=0.05, naming=20),
@@ -112,7 +118,7 @@ CURRICULUM = (
         last_rate=0.7,
         seeing=0.1,
         naming=6,
-        mix={"atomic": 4, "complex": 0.3, "verify": 0.3},
+        mix=_ANSWERING,
         surgical_mix={"answer": 4},
     ),
     Stage(
@@ -125,7 +131,7 @@ CURRICULUM = (
         seeing=0.1,
         naming=3,
         mix=_ALL_PROMPTS,
-        surgical_mix={"answer": 4, "verify": 0.4},
+        surgical_mix=_ALL_SURGICAL,
     ),
     Stage(
         "all prompts to the end",
@@ -137,7 +143,7 @@ CURRICULUM = (
         seeing=0.1,
         naming=3,
         mix=_ALL_PROMPTS,
-        surgical_mix={"answer": 4, "verify": 0.4},
+        surgical_mix=_ALL_SURGICAL,
     ),
     Stage(
         "reconciling",
@@ -160,7 +166,7 @@ CURRICULUM = (
             "self_revise": 0.6,
             "self_select": 0.2,
         },
-        surgical_mix={"answer": 4, "verify": 0.4},
+        surgical_mix=_ALL_SURGICAL,
     ),
 )
 """The stages, in order."""
