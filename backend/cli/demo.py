@@ -173,17 +173,12 @@ def _show(figures: dict[str, Any]) -> None:
         ("ASR", vlm["revise"], vlm["select"]),
         ("Without premises", vlm["self_revise"], vlm["self_select"]),
     ):
-        if revise:
-            print_text(
-                f"{name}, {revise['n']:,} complex answers: {percent(revise['before'])} before, "
-                f"{percent(revise['after'])} after Revise; {revise['n_repaired']:,} repaired, "
-                f"{revise['n_harmed']:,} harmed."
-            )
-        if select:
-            print_text(
-                f"Select gives {percent(select['coverage'])}, of these {percent(select['selective_accuracy'])} right; "
-                f"{counted(select['n_unreadable'], 'decision')} not readable."
-            )
+        print_text(
+            f"{name}, {revise['n']:,} complex answers: {percent(revise['before'])} before, "
+            f"{percent(revise['after'])} after Revise; {revise['n_repaired']:,} repaired, "
+            f"{revise['n_harmed']:,} harmed. Select gives {percent(select['coverage'])}, of these "
+            f"{percent(select['selective_accuracy'])} right; {counted(select['n_unreadable'], 'decision')} not read."
+        )
     print_text(
         f"Laparoscopy-like frames, {surgical['n_pairs']:,} pairs: original {percent(surgical['original'])}, "
         f"less-biased {percent(surgical['less_biased'])}; observation tasks {percent(surgical['atomic_accuracy'])}."

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from backend.domain.records import Stage
 from backend.errors import MAX_LISTED_LINES, describe_bad_line
 
 if TYPE_CHECKING:
@@ -81,8 +82,9 @@ def print_report(report: "ImportReport", *, as_json: bool) -> None:
 
 def run_sentence(run: "RunReport") -> str:
     """Return what became of a run's answers."""
+    stage = "" if run.stage == Stage.DIRECT else f" ({run.stage.replace('_', '-')})"
     return (
-        f"{run.vlm} on {run.suite}: {counted(run.n_answers, 'answer')} ({run.n_new:,} new, {run.n_replaced:,} "
+        f"{run.vlm} on {run.suite}{stage}: {counted(run.n_answers, 'answer')} ({run.n_new:,} new, {run.n_replaced:,} "
         f"replaced, {run.n_unchanged:,} unchanged); missing {run.n_missing:,}, failed {run.n_failed:,}, "
         f"empty {run.n_empty:,}, not readable {run.n_unparsed:,}."
     )

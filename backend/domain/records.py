@@ -7,6 +7,7 @@ verbatim. Ids are text and made here, so that the same thing gets the same id in
 """
 
 __all__ = [
+    "LIVE_SUITE",
     "AnswerStatus",
     "Image",
     "Origin",
@@ -79,6 +80,10 @@ class Origin(StrEnum):
     """Answers computed by Parallax in a batch run."""
     LIVE = "live"
     """Answers computed while somebody watched."""
+
+
+LIVE_SUITE = "live"
+"""Name of the suite of units made on the spot; no file's suite can have it."""
 
 
 class AnswerStatus(StrEnum):

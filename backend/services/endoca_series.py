@@ -32,7 +32,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from backend.domain.records import Origin, System
+from backend.domain.records import LIVE_SUITE, Origin, System
 from backend.endoca.metrics import metrics_from_image_sums
 from backend.endoca.outcomes import Outcome
 from backend.services.explore import printed_endoca, run_label
@@ -75,7 +75,8 @@ def endoca_suites(store: Store) -> list[str]:
     rows = store.rows(
         "SELECT suite, min(kind) AS kind FROM (SELECT suite, 0 AS kind FROM suites WHERE system = 'endoca' "
         "UNION ALL SELECT DISTINCT suite, 1 FROM published WHERE system = 'endoca') GROUP BY suite "
-        "ORDER BY suite = 'live', kind, suite"
+        "ORDER BY suite = ?, kind, suite",
+        [LIVE_SUITE],
     )
     return [row[0] for row in rows]
 

@@ -4,7 +4,7 @@ The suite "live" has no runs, so no metric counts its units. An image of a perso
 its header, kept beside the store under the name of its hash, and served as any other image is.
 """
 
-__all__ = ["LIVE_SUITE", "Example", "LiveUnit", "example_units", "keep_image", "live_unit", "unit_to_ask"]
+__all__ = ["Example", "LiveUnit", "example_units", "keep_image", "live_unit", "unit_to_ask"]
 
 import hashlib
 import tempfile
@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from backend.domain.images import check_image
-from backend.domain.records import Image, Probe, Role, Unit
+from backend.domain.records import LIVE_SUITE, Image, Probe, Role, Unit
 from backend.endoca.vocabulary import class_of_question
 from backend.errors import AppError
 from backend.services.demo.synthetic import SYNTHETIC
 from backend.services.images import image_file
 from backend.services.ingest.suites import put_suite
 from backend.store.store import Store
-
-LIVE_SUITE = "live"
-"""Name of the suite of units made on the spot."""
 
 OWN_IMAGE = "own image"
 """The data set of images that people brought."""

@@ -34,6 +34,7 @@ from backend.endoca.reconciliation import (
     track_decisions,
 )
 from backend.services.endoca_series import of_questions, vlm_places
+from backend.services.runs.reconciliation_plan import STAGES
 from backend.store import queries
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
@@ -41,11 +42,10 @@ from backend.store.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-_STAGES = {
-    Stage.REVISE: (Variant.ASR, "revise"),
-    Stage.SELECT: (Variant.ASR, "select"),
-    Stage.SELF_REVISE: (Variant.SELF, "revise"),
-    Stage.SELF_SELECT: (Variant.SELF, "select"),
+_KINDS = {
+    stage: (variant, kind)
+    for variant, stages in STAGES.items()
+    for stage, kind in zip(stages, ("revise", "select"), strict=True)
 }
 """Stage of a run → its variant, and which run of a reconciliation it is."""
 
@@ -98,12 +98,12 @@ def reconciliations(store: Store, chosen: UnitFilter) -> list[Reconciliation]:
         "SELECT b.base_run_id, r.run_id, r.stage, r.vlm, r.vlm_group, r.setting, r.origin, r.prompt_version, "
         "r.decoding FROM runs r JOIN run_bases b USING (run_id) JOIN runs d ON d.run_id = b.base_run_id "
         "WHERE r.system = $system AND r.suite = $suite AND list_contains($stages, r.stage) ORDER BY r.run_id",
-        {"system": System.ENDOCA, "suite": chosen.suite, "stages": [str(stage) for stage in _STAGES]},
+        {"system": System.ENDOCA, "suite": chosen.suite, "stages": [str(stage) for stage in _KINDS]},
     )
     places = vlm_places(store)
     found: dict[tuple[str, ...], Reconciliation] = {}
     for base, run_id, stage, vlm, group, setting, origin, prompt_version, decoding in rows:
-        variant, kind = _STAGES[Stage(stage)]
+        variant, kind = _KINDS[Stage(stage)]
         key = (base, variant, setting, origin, prompt_version, decoding)
         new = Reconciliation(base, variant, vlm, group, setting, origin, prompt_version, places.get(vlm, -1))
         found[key] = replace(found.get(key, new), **{kind: run_id})

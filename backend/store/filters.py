@@ -5,7 +5,7 @@ set becomes one `Clause`; the page prints the clauses' sentences, so that what i
 always said.
 """
 
-__all__ = ["UNREADABLE", "Clause", "UnitFilter"]
+__all__ = ["DECIDES", "UNREADABLE", "Clause", "UnitFilter"]
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -191,15 +191,16 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 """Fields that take one of a few words."""
 
-_DECIDES = "r.stage IN ('select', 'self_select')"
+DECIDES = "r.stage IN ('select', 'self_select')"
+"""Whether the run is of a stage that gives answers or withholds them; a unit without a decision is an abstention."""
 
 _DECISION_SQL = f"""
-    {_DECIDES} AND ($decision = 'answer') = ((o.run_id, u.unit_id) IN (
+    {DECIDES} AND ($decision = 'answer') = ((o.run_id, u.unit_id) IN (
         SELECT run_id, unit_id FROM decisions WHERE decision = 'answer'))
 """
 
 _CONSISTENCY_SQL = f"""
-    {_DECIDES} AND coalesce((
+    {DECIDES} AND coalesce((
         SELECT any_value(d.consistency) FROM decisions d WHERE d.run_id = o.run_id AND d.unit_id = u.unit_id
     ), '{UNREADABLE}') = $consistency
 """

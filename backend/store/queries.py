@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from backend.endoca.vocabulary import QUESTION_CLASSES
 from backend.errors import AppError
-from backend.store.filters import UnitFilter
+from backend.store.filters import DECIDES, UnitFilter
 from backend.store.store import Store
 
 if TYPE_CHECKING:
@@ -43,9 +43,6 @@ _ATOMIC = """
 """
 
 _DECIDED = "LEFT JOIN decisions d ON d.run_id = o.run_id AND d.unit_id = o.unit_id"
-
-_DECIDES = "r.stage IN ('select', 'self_select')"
-"""Whether the run is of a stage that gives answers or withholds them; a unit without a decision is an abstention."""
 
 _ORDER = "suite, try_cast(source_id AS BIGINT), source_id"
 """The order of cases: a suite's samples by their own id, numbers as numbers."""
@@ -144,7 +141,7 @@ def image_sums(store: Store, chosen: UnitFilter, by: Sequence[str]) -> "pd.DataF
             sum(o.n_failed)::BIGINT AS n_failed,
             sum(o.n_empty)::BIGINT AS n_empty,
             sum(o.n_unparsed)::BIGINT AS n_unparsed,
-            count(*) FILTER ({_DECIDES}) AS n_selective,
+            count(*) FILTER ({DECIDES}) AS n_selective,
             count(*) FILTER (d.decision = 'answer') AS n_selected,
             count(*) FILTER (d.decision = 'answer' AND o.complex_correct) AS n_selected_correct
         FROM {source} {_DECIDED} {classes}
@@ -206,7 +203,7 @@ def unit_outcomes(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     return store.read(
         "SELECT o.run_id, o.unit_id, o.image_id, o.complexity, o.complex_correct, o.n_atoms, o.n_atoms_correct, "
         "o.n_missing, o.n_failed, o.n_empty, o.n_unparsed, "
-        f"CASE WHEN {_DECIDES} THEN coalesce(d.decision, 'abstain') END AS decision "
+        f"CASE WHEN {DECIDES} THEN coalesce(d.decision, 'abstain') END AS decision "
         f"FROM {source} {_DECIDED} WHERE {where}",
         parameters,
     )

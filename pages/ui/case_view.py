@@ -12,11 +12,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from backend.domain.records import LIVE_SUITE
 from backend.services.cases import Case, CaseImage, CaseRun, runs_in_order
 from backend.services.demo.synthetic import SYNTHETIC
 from backend.services.endoca_series import vlm_places
 from backend.services.images import image_file
-from backend.services.live_units import LIVE_SUITE
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from pages.ui.answer_table import answer_table, verdict_order, verdict_tag

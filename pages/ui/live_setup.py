@@ -11,11 +11,12 @@ from html import escape
 import streamlit as st
 
 from backend.demo.question_wordings import is_trained_question
+from backend.domain.records import LIVE_SUITE
 from backend.endoca.asr import Variant
 from backend.endoca.question_templates import propose_atomic_questions
 from backend.errors import AppError
 from backend.services.cases import Case, CaseImage, load_case, load_image
-from backend.services.live_units import LIVE_SUITE, example_units, keep_image, live_unit
+from backend.services.live_units import example_units, keep_image, live_unit
 from backend.store.store import Store
 from pages.ui.case_view import STYLE as CASE_STYLE
 from pages.ui.case_view import identity, show_image

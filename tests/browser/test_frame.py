@@ -21,7 +21,9 @@ pytestmark = pytest.mark.browser
 PAGES = {
     "/": "Overview",
     "/endoca": "Paired answers",
+    "/asr": "ASR",
     "/case": "Case",
+    "/live": "Live",
     "/runs": "Runs",
     "/data": "Data",
 }

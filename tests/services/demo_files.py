@@ -55,6 +55,9 @@ FRAMES = ("synthetic-0001", "synthetic-0002")
 N_UNITS, N_ATOMIC, N_APART = 12, 24, 6
 """Of these frames; the last are right together and wrong on a part."""
 
+N_RUNS = 6
+"""Direct answers of the VLM and of the blind baseline; Revise and Select with premises and without."""
+
 BOX = VlmIdentity("Box VLM", "demo", {"weights": "none, answers by rote"})
 BLIND = VlmIdentity(BLIND_VLM, "blind", {})
 
@@ -64,7 +67,7 @@ Line = dict[str, Any]
 
 
 def make_demo(folder: Path) -> Path:
-    """Write manifest, frames and the two direct runs into a folder, as the built-in data set has them."""
+    """Write manifest, frames and the runs into a folder, as the built-in data set has them."""
     frames = folder / files.ENDOSCOPY
     frames.mkdir(parents=True)
     for name in FRAMES:
@@ -76,6 +79,7 @@ def make_demo(folder: Path) -> Path:
     said = {line["probe_id"]: _said(line) for line in lines}
     for name, vlm, answers in ((DIRECT, BOX, said), (BLIND_DIRECT, BLIND, dict.fromkeys(said, "no"))):
         _answer(folder, name, vlm, answers)
+    _reconcile(folder)
     return folder
 
 
@@ -92,14 +96,6 @@ class Halting:
 
     def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
         return [self.answer(ask.image, ask.prompt, decoding, said_nothing) for ask in asks]
-
-
-def reconcile_demo(folder: Path) -> None:
-    """Write the Revise and Select runs of both variants beside the direct one."""
-    plan = read_manifest_plan(folder / files.MANIFEST, folder / files.ENDOSCOPY, BOX, Decoding(max_new_tokens=80))
-    answers = folder_base(folder / "runs" / DIRECT, plan)
-    for variant, (revise, select) in RECONCILED.items():
-        run_reconciliation(plan, answers, Halting(), folder / "runs" / revise, folder / "runs" / select, variant)
 
 
 def ship(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,3 +120,11 @@ def _answer(folder: Path, name: str, vlm: VlmIdentity, said: dict[str, str]) -> 
         assert item.image is not None
         answers.append(StoredAnswer(item.image.name, item.prompt, Reply(said[item.probe_id.partition(":")[2]])))
     run_plan(plan, Replay(vlm.name, answers), folder / "runs" / name)
+
+
+def _reconcile(folder: Path) -> None:
+    """Write the Revise and Select runs of both variants beside the direct one."""
+    plan = read_manifest_plan(folder / files.MANIFEST, folder / files.ENDOSCOPY, BOX, Decoding(max_new_tokens=80))
+    answers = folder_base(folder / "runs" / DIRECT, plan)
+    for variant, (revise, select) in RECONCILED.items():
+        run_reconciliation(plan, answers, Halting(), folder / "runs" / revise, folder / "runs" / select, variant)

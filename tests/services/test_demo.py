@@ -12,7 +12,7 @@ from backend.errors import AppError
 from backend.services.demo import report
 from backend.services.demo.box_training import box_training
 from backend.services.demo.built_in import DemoStopped, put_demo, wants_demo
-from backend.services.demo.questions import answers_of, samples
+from backend.services.demo.questions import samples
 from backend.services.demo.shipped import DEMO_SUITE
 from backend.services.demo.synthetic import SYNTHETIC, synthetic_suites
 from backend.services.ingest.endoca import import_endoca
@@ -21,7 +21,7 @@ from backend.services.opening import open_store
 from backend.services.removal import remove_suite
 from backend.services.store_contents import totals
 from backend.store.store import Store
-from tests.services.demo_files import N_APART, N_ATOMIC, N_UNITS, make_demo, needs_answers, reconcile_demo, ship
+from tests.services.demo_files import N_APART, N_ATOMIC, N_RUNS, N_UNITS, make_demo, needs_answers, ship
 from tests.services.endoca_files import manifest_lines, write_jsonl
 
 POINTS = (
@@ -74,38 +74,32 @@ def a_point(**wrong: object) -> str:
     return json.dumps({"stage": "naming", "step": 1, "seconds": 1.0, "training_loss": 1.0, **wrong}) + "\n"
 
 
-def test_the_built_in_data_set_brings_suite_frames_and_both_runs(shipped_demo: Path, tmp_path: Path) -> None:
+def test_the_built_in_data_set_brings_suite_frames_and_runs(shipped_demo: Path, tmp_path: Path) -> None:
     with Store.create(tmp_path / "store.duckdb") as store:
         done = put_demo(store)
         held = totals(store)
-        apart = store.value("SELECT count(*) FROM outcomes WHERE outcome = 'inconsistent'")
+        apart = store.value(
+            "SELECT count(*) FROM outcomes JOIN runs USING (run_id) WHERE stage = 'direct' AND outcome = 'inconsistent'"
+        )
     assert (held.suites, held.units, held.images, held.images_at_hand) == (1, N_UNITS, 2, 2)
-    assert (held.runs, held.vlms, held.answers) == (2, 1, 2 * (N_UNITS + N_ATOMIC))
-    assert [run.vlm for run in done.runs] == ["Box VLM", "Blind baseline"]
+    assert (held.runs, held.vlms, held.answers) == (N_RUNS, 1, N_RUNS * (N_UNITS + N_ATOMIC))
+    assert [run.vlm for run in done.runs] == ["Box VLM", "Blind baseline", *["Box VLM"] * 4]
     assert apart == N_APART
 
 
-def test_reconciled_runs_come_in_where_they_ship_and_are_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reconciled_runs_are_reported(shipped_demo: Path, tmp_path: Path) -> None:
     """Every unit of the small data set has one, two or three parts; those of two parts are not decided on by ASR."""
-    folder = make_demo(tmp_path / "demo")
-    reconcile_demo(folder)
-    ship(folder, monkeypatch)
     with Store.create(tmp_path / "store.duckdb") as store:
         done = put_demo(store)
         stages = {row[0] for row in store.rows("SELECT stage FROM runs")}
         n_pairs = store.value("SELECT count(*) FROM units WHERE complexity = 2")
-        assert stages == {"direct", "revise", "select", "self_revise", "self_select"}
-        assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * 6
-        assert not put_demo(store).changed
-    monkeypatch.setattr(report, "answers_of", lambda run: answers_of(run, folder / "runs"))
-    monkeypatch.setattr(report, "RUNS", folder / "runs")
-    monkeypatch.setattr(report, "samples", lambda: samples(folder))
-    figures = report.reconciled_figures()
-    assert figures.keys() == {"revise", "select", "self_revise", "self_select"}
+    assert stages == {"direct", "revise", "select", "self_revise", "self_select"}
+    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * N_RUNS
+    figures = report.paired_figures()
+    assert figures["n_apart"] == N_APART
     assert figures["revise"]["before"] == 1.0
     assert (figures["select"]["n_unreadable"], figures["self_select"]["n_unreadable"]) == (n_pairs, 0)
+    assert (figures["select"]["n_selected"], figures["self_select"]["n_selected"]) == (N_UNITS - n_pairs, N_UNITS)
     assert figures["select"]["coverage"] == pytest.approx(1 - n_pairs / N_UNITS)
     assert figures["self_select"]["coverage"] == 1.0
     assert figures["self_select"]["selective_accuracy"] == figures["self_revise"]["after"]
@@ -188,8 +182,8 @@ def test_the_shipped_data_set_goes_in_whole(tmp_path: Path) -> None:
         assert synthetic_suites(store) == {DEMO_SUITE}
         held = totals(store)
     assert (held.units, held.images, held.images_at_hand) == (len(asked), 480, 480)
-    assert held.answers == 6 * sum(map(len, asked))
-    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * 6
+    assert held.answers == N_RUNS * sum(map(len, asked))
+    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * N_RUNS
 
 
 def test_a_training_is_told_by_its_record_and_its_curves(tmp_path: Path) -> None:

@@ -510,6 +510,14 @@ def test_a_suite_is_not_named_with_what_ids_are_joined_with(store: Store, manife
         bring(store, manifest, suite=name)
 
 
+def test_the_suite_of_live_questions_takes_no_file(store: Store, manifest: Path, tmp_path: Path) -> None:
+    with pytest.raises(AppError, match="holds the questions asked live"):
+        bring(store, manifest, suite="live")
+    with pytest.raises(AppError, match="holds the questions asked live"):
+        bring(store, manifest.rename(tmp_path / "live.jsonl"))
+    assert store.value("SELECT count(*) FROM suites") == 0
+
+
 def test_an_empty_suite_name_is_none(store: Store, manifest: Path) -> None:
     assert bring(store, manifest, suite=" ").suites[0].suite == "small"
 

@@ -8,14 +8,20 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from backend.domain.records import LIVE_SUITE
+from backend.domain.vlm import Decoding
 from backend.errors import AppError
 from backend.services.cases import load_case, load_image
 from backend.services.images import image_file
-from backend.services.live_units import LIVE_SUITE, example_units, keep_image, live_unit, unit_to_ask
+from backend.services.ingest.endoca import import_endoca
+from backend.services.ingest.files import SourceFile
+from backend.services.live_units import example_units, keep_image, live_unit, unit_to_ask
 from backend.services.removal import remove_suite
+from backend.services.runs.plan import read_plan
 from backend.services.store_contents import totals
 from backend.store.store import Store
-from tests.services.run_files import draw_images, drawn_store
+from tests.services.endoca_files import write_jsonl
+from tests.services.run_files import PARROT, draw_images, drawn_store
 
 QUESTION = "Is text visible, and how many polyps?"
 PARTS = ("Is there text?", "How many polyps are in the image?", "Which colour is the wall?")
@@ -158,3 +164,15 @@ def test_the_suite_can_be_removed_as_any_other(store: Store) -> None:
     live_unit(store, keep_image(store, picture()), QUESTION, PARTS)
     remove_suite(store, LIVE_SUITE)
     assert totals(store).images == 2
+
+
+def test_no_batch_run_asks_live_questions_and_no_file_answers_them(store: Store, tmp_path: Path) -> None:
+    unit_id = live_unit(store, keep_image(store, picture()), QUESTION, PARTS)
+    with pytest.raises(AppError, match="holds the questions asked live"):
+        read_plan(store, "live", PARROT, Decoding())
+    probe = store.value("SELECT source_id FROM probes WHERE unit_id = ? AND role = 'complex'", [unit_id])
+    line = {"probe_id": probe, "question": QUESTION, "prediction": "no", "error": "", "model_id": "Other"}
+    predictions = write_jsonl(tmp_path / "predictions.jsonl", [line])
+    with pytest.raises(AppError, match="is in no stored suite"):
+        import_endoca(store, [SourceFile.at(predictions)])
+    assert store.value("SELECT count(*) FROM runs") == 0

@@ -4,7 +4,7 @@ Every figure is read off the run folders by the code that scores any run. The ga
 had to be reached for the VLM to ship; whatever else came out is reported as it is.
 """
 
-__all__ = ["GATE", "gate_failures", "held_out_report", "reconciled_figures"]
+__all__ = ["GATE", "gate_failures", "held_out_report", "paired_figures"]
 
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -13,24 +13,13 @@ from typing import Any, NamedTuple
 
 from backend.domain.records import Stage
 from backend.domain.statistics.roc import roc_area
-from backend.endoca.decision import Verdict as Decided
-from backend.endoca.decision import failed_decision, read_decision
-from backend.endoca.scoring import Atom, score_answer
+from backend.endoca.asr import Variant
 from backend.endoca.vocabulary import BY_NAME
 from backend.services.demo.built_in import put_demo
-from backend.services.demo.questions import Answered, answers_of, samples, surgical_pairs, verifications
-from backend.services.demo.shipped import (
-    BLIND_SURGICAL,
-    DIRECT,
-    REVISION,
-    RUNS,
-    SELECTION,
-    SELF_REVISION,
-    SELF_SELECTION,
-    SURGICAL,
-    VERIFICATION,
-)
+from backend.services.demo.questions import Answered, answers_of, surgical_pairs, verifications
+from backend.services.demo.shipped import BLIND_SURGICAL, DEMO_SUITE, SURGICAL, VERIFICATION
 from backend.services.explore import endoca_metrics
+from backend.services.reconciliation import reconciled_table
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from backend.surgcheck.question_pairs import Pair
@@ -60,10 +49,9 @@ def held_out_report() -> dict[str, Any]:
     verifier = _verifier()
     return {
         "vlm": {
-            **_paired_figures(),
+            **paired_figures(),
             "verifier_auc": {kind: found["auc"] for kind, found in verifier.items()},
             "verifier": verifier,
-            **reconciled_figures(),
         },
         "surgical": _surgical(),
     }
@@ -92,29 +80,58 @@ def gate_failures(report: dict[str, Any]) -> list[str]:
     return failures
 
 
-def _paired_figures() -> dict[str, Any]:
-    """Return EndoCA's metrics of the direct runs, from a store that holds nothing else."""
+def paired_figures() -> dict[str, Any]:
+    """Return EndoCA's metrics of the direct runs and what ASR made of them, from a store that holds nothing else.
+
+    Raises:
+        AppError: As `held_out_report`.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="parallax-demo-") as folder,
         Store.create(Path(folder, "demo.duckdb")) as store,
     ):
         put_demo(store, attach=False)
-        names = dict(store.rows("SELECT run_id, vlm FROM runs WHERE stage = ?", [Stage.DIRECT]))
-        direct = UnitFilter(runs=tuple(names))
-        whole = endoca_metrics(store, direct, intervals=False)
-        classes = endoca_metrics(store, direct, ["question_class"], intervals=False)
+        return _direct(store) | _reconciled(store)
+
+
+def _direct(store: Store) -> dict[str, Any]:
+    names = dict(store.rows("SELECT run_id, vlm FROM runs WHERE stage = ?", [Stage.DIRECT]))
+    direct = UnitFilter(runs=tuple(names))
+    whole = endoca_metrics(store, direct, intervals=False)
+    classes = endoca_metrics(store, direct, ["question_class"], intervals=False)
     [own] = [row for row in whole.to_dict("records") if names[row["run_id"]] != BLIND_VLM]
     by_class: dict[str, dict[str, float]] = {}
     for row in classes.to_dict("records"):
         who = "blind" if names[row["run_id"]] == BLIND_VLM else "vlm"
         by_class.setdefault(row["question_class"], {})[who] = row["atomic_accuracy"]
     figures = ("atomic_accuracy", "complex_accuracy", "joint_accuracy", "inconsistency", "n_units", "n_atomic")
-    n_right = own["complex_accuracy"] * own["n_units"]
     return {
         **{name: own[name] for name in figures},
-        "n_apart": round(n_right * (own["inconsistency"] or 0)),
+        "n_apart": own["inconsistency_k"],
         "by_class": by_class,
     }
+
+
+def _reconciled(store: Store) -> dict[str, Any]:
+    """Return what Revise and Select of both variants came to."""
+    figures: dict[str, Any] = {}
+    for row in reconciled_table(store, UnitFilter(suite=DEMO_SUITE)).to_dict("records"):
+        name = "" if row["variant"] == Variant.ASR else "self_"
+        figures[f"{name}revise"] = {
+            "before": row["direct.complex_accuracy"],
+            "after": row["revised.complex_accuracy"],
+            "n": row["n_units"],
+            "n_repaired": row["repairs"],
+            "n_harmed": row["harms"],
+        }
+        figures[f"{name}select"] = {
+            "coverage": row["select.coverage"],
+            "selective_accuracy": row["select.selective_accuracy"],
+            "n": row["n_units"],
+            "n_selected": row["select.coverage_k"],
+            "n_unreadable": row["n_unreadable"],
+        }
+    return figures
 
 
 def _verifier() -> dict[str, dict[str, Any]]:
@@ -144,60 +161,6 @@ def _verifier_figures(judged: Iterable[tuple[bool, Answered]]) -> dict[str, Any]
         "accepts_right": _share(verdict is Verdict.CORRECT for correct, verdict in verdicts if correct),
         "accepts_wrong": _share(verdict is Verdict.CORRECT for correct, verdict in verdicts if not correct),
     }
-
-
-def reconciled_figures() -> dict[str, Any]:
-    """Return what both variants of ASR made of the direct answers; None for a run that does not ship.
-
-    Raises:
-        AppError: As `held_out_report`.
-    """
-    return {
-        "revise": _revised(REVISION),
-        "select": _selected(REVISION, SELECTION) if (RUNS / SELECTION).exists() else None,
-        "self_revise": _revised(SELF_REVISION) if (RUNS / SELF_REVISION).exists() else None,
-        "self_select": _selected(SELF_REVISION, SELF_SELECTION) if (RUNS / SELF_SELECTION).exists() else None,
-    }
-
-
-def _revised(revision: str) -> dict[str, Any]:
-    """Return complex accuracy before and after a Revise run; a failed revision is wrong."""
-    before, after = _complex_right(DIRECT), _complex_right(revision)
-    pairs = [(before[probe_id], after[probe_id]) for probe_id in before]
-    return {
-        "before": _share(then for then, _ in pairs),
-        "after": _share(now for _, now in pairs),
-        "n": len(pairs),
-        "n_repaired": sum(now and not then for then, now in pairs),
-        "n_harmed": sum(then and not now for then, now in pairs),
-    }
-
-
-def _selected(revision: str, selection: str) -> dict[str, Any]:
-    """Return how many revised answers a Select run gives, and how many of these are right."""
-    right = _complex_right(revision)
-    decisions = {
-        probe_id: failed_decision(said.error) if said.error else read_decision(said.answer)
-        for probe_id, said in answers_of(selection).items()
-    }
-    given = {probe_id for probe_id, decided in decisions.items() if decided.verdict is Decided.ANSWER}
-    return {
-        "coverage": _share(probe_id in given for probe_id in right),
-        "selective_accuracy": _share(right[probe_id] for probe_id in given),
-        "n": len(right),
-        "n_selected": len(given),
-        "n_unreadable": sum(bool(decided.problem) for decided in decisions.values()),
-    }
-
-
-def _complex_right(run: str) -> dict[str, bool]:
-    """Return by probe id whether a run's complex answers are right."""
-    said = answers_of(run)
-    right = {}
-    for question, *parts in samples():
-        atoms = [Atom(part.question_class, part.reference, part.question) for part in parts]
-        right[question.probe_id] = score_answer(question.question, atoms, said[question.probe_id].answer).correct
-    return right
 
 
 class _SurgicalAnswer(NamedTuple):

@@ -98,6 +98,7 @@ def put_answers(
         n_empty=counts.get(AnswerStatus.EMPTY, 0),
         n_unparsed=counts.get(AnswerStatus.UNPARSED, 0),
         regrouped=regrouped,
+        stage=key.stage,
     )
 
 

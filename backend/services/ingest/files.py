@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from backend.domain.progress import Report
+from backend.domain.records import LIVE_SUITE
 from backend.errors import AppError, BadLine
 
 _SUFFIXES = re.compile(r"(\.(jsonl|ndjson|json|csv|parquet|txt|gz))+$", re.IGNORECASE)
@@ -54,20 +55,36 @@ class Row(NamedTuple):
 
 
 def suite_name(file: SourceFile) -> str:
-    """Return a suite's default name: no extensions, no leading ``endoca_``, nothing that ids are joined with."""
-    return _NOT_IN_A_NAME.sub("-", _SUFFIXES.sub("", file.name)).strip().removeprefix("endoca_") or "suite"
+    """Return a suite's default name: no extensions, no leading ``endoca_``, nothing that ids are joined with.
+
+    Raises:
+        AppError: It is the name of the suite of live questions.
+    """
+    name = _NOT_IN_A_NAME.sub("-", _SUFFIXES.sub("", file.name)).strip().removeprefix("endoca_") or "suite"
+    _refuse_reserved(name)
+    return name
 
 
 def checked_suite_name(name: str | None) -> str | None:
     """Return a suite's name as the user gave it, outer spaces off; None where it is empty.
 
     Raises:
-        AppError: It holds a character that ids and links are joined with.
+        AppError: It holds a character that ids and links are joined with, or is the name of the suite of
+            live questions.
     """
     name = (name or "").strip()
     if _NOT_IN_A_NAME.search(name):
         raise AppError(f"A suite cannot be named {name!r}.", "Leave out colons, tildes and control characters.")
+    _refuse_reserved(name)
     return name or None
+
+
+def _refuse_reserved(name: str) -> None:
+    if name == LIVE_SUITE:
+        raise AppError(
+            f"A suite cannot be named {name}: that one holds the questions asked live.",
+            "Name another with --suite (on the Data page: 'suite').",
+        )
 
 
 def read_rows(file: SourceFile, report: Report) -> Iterator[Row | BadLine]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from backend.domain.records import Origin, System
+from backend.domain.records import LIVE_SUITE, Origin, System
 from backend.endoca.paired_units import NumberedLine
 from backend.errors import AppError
 
@@ -37,11 +37,11 @@ class StoredProbes(NamedTuple):
 
 
 def stored_probes(cursor: "duckdb.DuckDBPyConnection") -> StoredProbes:
-    """Return what the store holds, as the caller's transaction sees it."""
+    """Return what the store holds, as the caller's transaction sees it, but for the suite of live questions."""
     rows = cursor.execute(
         "SELECT p.source_id, p.suite, p.question, p.probe_id, p.reference FROM probes p "
-        "JOIN suites s ON s.suite = p.suite WHERE s.system = ?",
-        [System.ENDOCA],
+        "JOIN suites s ON s.suite = p.suite WHERE s.system = ? AND s.suite <> ?",
+        [System.ENDOCA, LIVE_SUITE],
     ).fetchall()
     probes: dict[str, list[StoredProbe]] = defaultdict(list)
     for source_id, *rest in rows:

@@ -5,6 +5,7 @@ __all__ = ["ImportReport", "RunReport", "SuiteReport"]
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
+from backend.domain.records import Stage
 from backend.errors import BadLine
 
 
@@ -44,6 +45,7 @@ class RunReport:
     """Whether a stored run now stands in another group of VLMs."""
     n_decisions_changed: int = 0
     """Decisions of a Select run that are new, or other than the store had them."""
+    stage: str = Stage.DIRECT
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from backend.domain.records import Origin, RunKey, Stage, System
+from backend.domain.records import LIVE_SUITE, Origin, RunKey, Stage, System
 from backend.domain.vlm import Decoding
 from backend.endoca import prompts as endoca
 from backend.errors import AppError
@@ -191,7 +191,8 @@ def read_plan(
         limit: Only so many units, from the first; a unit is asked whole.
 
     Raises:
-        AppError: The suite is unknown, has no unit, or is of a system that no batch run asks.
+        AppError: The suite is unknown, has no unit, is that of live questions, or is of a system that no
+            batch run asks.
     """
     system = _system_of(store, suite)
     asking = ASKINGS[system]
@@ -252,6 +253,11 @@ def _system_of(store: Store, suite: str) -> System:
         raise AppError(
             f"There is no suite {suite} in this store.",
             f"Suites in the store: {', '.join(known) or 'none'}. A manifest file can be named instead of a suite.",
+        )
+    if suite == LIVE_SUITE:
+        raise AppError(
+            f"Suite {suite} holds the questions asked live; they are no data set to run over.",
+            "Ask one of them again on the Live page. For a batch run, import a manifest with your questions.",
         )
     if known[suite] not in ASKINGS:
         asked = ", ".join(name for name, system in known.items() if system in ASKINGS)
