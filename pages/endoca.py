@@ -10,7 +10,7 @@ from backend.figures import endoca as figures
 from backend.figures.outcome_bars import outcome_bars
 from backend.figures.style import BLIND_GROUP, theme_of
 from backend.services import endoca_series
-from backend.services.explore import run_names
+from backend.services.explore import STAGE_WORDS, run_names
 from backend.store.filters import UnitFilter
 from backend.store.queries import unit_count
 from pages.ui.class_table import show_classes
@@ -30,7 +30,7 @@ from pages.ui.endoca_words import (
 from pages.ui.errors import show_error
 from pages.ui.filters import link_choice, set_filter, show_filters, show_sentence, suite_filter
 from pages.ui.landing import land_at
-from pages.ui.links import DATA, LIST
+from pages.ui.links import ASR, DATA, LIST
 from pages.ui.resources import drawn_once, kept
 from pages.ui.run_picker import READABLE, pick_series
 from pages.ui.score_tables import show_comparison, show_groups, show_quality, show_scores
@@ -58,7 +58,8 @@ series = kept(endoca_series.series_table, questions)
 rows = endoca_series.records(series)
 by_key = {row["series"]: row for row in rows}
 answered = [row for row in rows if row["run_id"] is not None]
-runs = {row["run_id"]: row["label"] for row in kept(endoca_series.runs_of, chosen.suite)}
+all_runs = kept(endoca_series.runs_of, chosen.suite)
+runs = {row["run_id"]: row["label"] for row in all_runs}
 names = {**kept(run_names), **runs}
 facts = kept(endoca_series.suite_facts, chosen.suite)
 
@@ -70,6 +71,10 @@ st.text(
 )
 show_filters(chosen, kept(endoca_series.choices, chosen.suite), suites, runs, names)
 show_sentence(chosen, names, counted(kept(unit_count, chosen)) if facts.n_units else "printed figures only")
+if chosen.takes_direct_runs_only and any(row["stage"] in STAGE_WORDS for row in all_runs):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption("These are direct answers.", width="content")
+        st.page_link(ASR, label="What ASR made of them", query_params={"suite": chosen.suite})
 
 if not rows:
     with st.container(horizontal=True, gap="medium"):

@@ -59,7 +59,7 @@ def metrics_endoca(
     rows: list[dict[str, Any]] = []
     with options.open_store() as opened:
         runs = {run.run_id: run for run in find_runs(opened, System.ENDOCA, names=model or (), suite=suite)}
-        chosen = UnitFilter(suite=suite or "", runs=tuple(runs) if model else ())
+        chosen = UnitFilter(suite=suite or "", runs=tuple(runs))
         table = endoca_metrics(opened, chosen, groups)
         rows = [_row(runs[record["run_id"]], record, groups) for record in table.to_dict("records")]
     order = {run_id: place for place, run_id in enumerate(runs)}

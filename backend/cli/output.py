@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.domain.records import Stage
 from backend.errors import MAX_LISTED_LINES, describe_bad_line
+from backend.services.explore import stage_words
 
 if TYPE_CHECKING:
     from backend.services.ingest.report import ImportReport, RunReport
@@ -82,7 +83,7 @@ def print_report(report: "ImportReport", *, as_json: bool) -> None:
 
 def run_sentence(run: "RunReport") -> str:
     """Return what became of a run's answers."""
-    stage = "" if run.stage == Stage.DIRECT else f" ({run.stage.replace('_', '-')})"
+    stage = "" if run.stage == Stage.DIRECT else f" ({stage_words(run.stage)})"
     return (
         f"{run.vlm} on {run.suite}{stage}: {counted(run.n_answers, 'answer')} ({run.n_new:,} new, {run.n_replaced:,} "
         f"replaced, {run.n_unchanged:,} unchanged); missing {run.n_missing:,}, failed {run.n_failed:,}, "

@@ -1,7 +1,8 @@
 """The learning curves of a training: accuracy by task over the steps, and below it the training loss.
 
-The stages lie between thin lines. A loss is comparable within its stage alone, since each weighs
-its lessons in its own way; so its line ends where the stage does.
+The stages lie between thin lines; a name stands over those that are wide enough for it. A loss is
+comparable within its stage alone, since each weighs its lessons in its own way; so its line ends where
+the stage does.
 """
 
 __all__ = ["TASKS", "learning_curves"]
@@ -51,6 +52,9 @@ _SYMBOLS = (
 _ACCURACY, _LOSS = (0.34, 1.0), (0.0, 0.22)
 """The two panels' shares of the height."""
 
+_WIDTH, _LETTER = 640, 6.5
+"""Pixels: the panels' width on a narrow screen, and a letter's."""
+
 
 def learning_curves(accuracy: "pd.DataFrame", losses: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     """Return the learning curves.
@@ -76,6 +80,7 @@ def learning_curves(accuracy: "pd.DataFrame", losses: "pd.DataFrame", theme: The
             "font": quiet,
         }
         for (stage, end), start in zip(ends.items(), starts, strict=True)
+        if (end - start) / last * _WIDTH >= _LETTER * len(str(stage))
     ]
     panels = [
         {"x": 0, "xref": "paper", "xanchor": "left", "y": y, "yref": "paper", "yanchor": "bottom", "text": text}

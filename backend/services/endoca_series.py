@@ -52,7 +52,7 @@ MOST_UNANSWERED = 0.05
 LEVEL_METRICS = ("complex_accuracy", "all_atomic_accuracy")
 """What is shown by complexity."""
 
-_ABOUT = ["series", "run_id", "suite", "label", "vlm", "vlm_group", "origin", "place", "source"]
+_ABOUT = ["series", "run_id", "suite", "stage", "label", "vlm", "vlm_group", "origin", "place", "source"]
 
 
 def vlm_places(store: Store) -> dict[str, int]:

@@ -13,13 +13,14 @@ __all__ = [
     "printed_endoca",
     "run_label",
     "run_names",
+    "stage_words",
     "store_summary",
 ]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backend.domain.records import Stage
 from backend.endoca.metrics import (
@@ -50,6 +51,11 @@ STAGE_WORDS: Mapping[str, str] = MappingProxyType(
 """What the paper calls the stages of reconciliation."""
 
 
+def stage_words(stage: str) -> str:
+    """Return what to call a stage."""
+    return STAGE_WORDS.get(stage, stage.replace("_", " "))
+
+
 def store_summary(store: Store) -> tuple[str, str]:
     """Return the store's name, and in one line what is in it."""
     [(suites, units, runs, answers)] = store.rows(
@@ -62,14 +68,13 @@ def store_summary(store: Store) -> tuple[str, str]:
     return store.path.name, ", ".join(f"{n:,} {word}{'' if n == 1 else 's'}" for n, word in counts)
 
 
-def run_label(run: Mapping[str, object]) -> str:
+def run_label(run: Mapping[Any, object]) -> str:
     """Return what to call a run where its suite is said elsewhere: the VLM, its setting, its stage if not direct."""
     parts = [str(run["vlm"])]
     if run["setting"]:
         parts.append(str(run["setting"]))
     if run["stage"] != Stage.DIRECT:
-        stage = str(run["stage"])
-        parts.append(STAGE_WORDS.get(stage, stage))
+        parts.append(stage_words(str(run["stage"])))
     return ", ".join(parts)
 
 

@@ -11,7 +11,7 @@ __all__ = ["FEWEST_UNITS", "Headlines", "WidestGap", "headlines"]
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backend.domain.metric import Estimate
-from backend.domain.records import Origin, System
+from backend.domain.records import Origin, Stage, System
 from backend.domain.statistics.ratio_table import estimate_of
 from backend.endoca.metrics import METRICS
 from backend.services.endoca_series import BLIND, MOST_UNANSWERED, records
@@ -61,11 +61,13 @@ def headlines(store: Store) -> Headlines:
     """Return the headlines and all runs.
 
     A headline is chosen among runs over at least `FEWEST_UNITS` units with at most
-    `MOST_UNANSWERED` of their answers missing or failed; the blind baseline is no VLM.
+    `MOST_UNANSWERED` of their answers missing or failed. The blind baseline is no VLM, and a revised answer
+    stands beside the direct run's parts: neither has one.
     """
     runs = _runs(store)
     whole = (runs["n_units"] >= FEWEST_UNITS) & (runs["unanswered"] <= MOST_UNANSWERED)
-    vlms = runs[(runs["vlm_group"].fillna("") != BLIND) & runs["gap"].notna() & whole]
+    direct = (runs["stage"] == Stage.DIRECT) & (runs["vlm_group"].fillna("") != BLIND)
+    vlms = runs[direct & runs["gap"].notna() & whole]
     printed_suites = store.rows("SELECT DISTINCT suite FROM published WHERE system = ?", [System.ENDOCA])
     gaps: list[WidestGap] = []
     for suite in sorted({*vlms["suite"], *(suite for (suite,) in printed_suites)}):

@@ -33,7 +33,11 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnitFilter:
-    """A choice of units and runs; an empty field does not restrict."""
+    """A choice of units and runs; an empty field does not restrict.
+
+    Where neither runs nor anything about reconciliation is chosen, only direct answers are looked at: a
+    Revise or Select run answers the same units again, with the same atomic answers.
+    """
 
     suite: str = ""
     runs: tuple[str, ...] = ()
@@ -62,6 +66,11 @@ class UnitFilter:
     moved: str = ""
     """A `Move`: units in which, from the direct run to the Revise or Select run made from it, a part moved so.
     With `classes` a part of one of them."""
+
+    @property
+    def takes_direct_runs_only(self) -> bool:
+        """Whether Revise and Select runs are left out, because nothing asks for them."""
+        return not (self.runs or self.decision or self.consistency or self.moved)
 
     def clauses(self, names: Mapping[str, str] | None = None) -> list[Clause]:
         """Return the conditions that are set.

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from backend.domain.records import Stage
 from backend.endoca.vocabulary import QUESTION_CLASSES
 from backend.errors import AppError
 from backend.store.filters import DECIDES, UnitFilter
@@ -351,16 +352,27 @@ def _of_atomic_questions(chosen: UnitFilter, read: str) -> _Source:
 def _of_units(chosen: UnitFilter) -> _Source:
     """Return units ``u``, those no VLM has answered yet too, until a condition asks for a run or its outcome."""
     where, parameters = chosen.where()
-    answers = f" LEFT JOIN ({_OUTCOMES}) ON o.unit_id = u.unit_id" if _names("[or]", where) else ""
-    return _Source("units u" + answers, where, parameters)
+    if not _names("[or]", where):
+        return _Source("units u", where, parameters)
+    return _Source(f"units u LEFT JOIN ({_OUTCOMES}) ON o.unit_id = u.unit_id", _of_runs(chosen, where), parameters)
 
 
 def _by_run_suite(chosen: UnitFilter) -> tuple[str, dict[str, object]]:
     """Return the conditions with the suite as the run's: a run answers units of its own suite."""
     where, parameters = replace(chosen, suite="").where()
+    where = _of_runs(chosen, where)
     if not chosen.suite:
         return where, parameters
     return f"r.suite = $suite AND {where}", {**parameters, "suite": chosen.suite}
+
+
+def _of_runs(chosen: UnitFilter, where: str) -> str:
+    """Return the conditions on runs and their outcomes; a unit that no run has answered counts as if one had."""
+    return (
+        f"coalesce(r.stage, '{Stage.DIRECT}') = '{Stage.DIRECT}' AND {where}"
+        if chosen.takes_direct_runs_only
+        else where
+    )
 
 
 def _names(table: str, sql: str) -> bool:

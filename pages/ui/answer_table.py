@@ -9,9 +9,10 @@ __all__ = ["answer_table", "verdict_order", "verdict_tag"]
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from backend.domain.records import AnswerStatus, Role
+from backend.domain.records import AnswerStatus, Role, Stage
 from backend.endoca.outcomes import Outcome
 from backend.services.cases import Case, CaseAnswer, CaseQuestion, CaseRun
+from backend.services.explore import stage_words
 from pages.ui.answer_words import PART_UNANSWERED, answer_name, judged, part_name, run_sentence
 from pages.ui.tags import origin_tag, outcome_tag, vlm_name
 
@@ -69,7 +70,7 @@ def _head(questions: Sequence[CaseQuestion]) -> str:
 def _run_rows(case: Case, run: CaseRun, places: Mapping[str, int]) -> str:
     """Return one run's answers as a row, and below it what they mean and how they were judged."""
     apart = run.contradicts
-    details = [text for text in (run.setting, run.stage if run.stage != "direct" else "") if text]
+    details = [text for text in (run.setting, stage_words(run.stage) if run.stage != Stage.DIRECT else "") if text]
     about = "".join(f"<small>{escape(text)}</small>" for text in details)
     who = f"{vlm_name(run.vlm, run.vlm_group, places.get(run.vlm))}<br>{origin_tag(run.origin)} {about}"
     answers = "".join(_answer_cell(answer, apart and answer.answered and not answer.correct) for answer in run.answers)
@@ -115,7 +116,7 @@ def _judgement(case: Case, run: CaseRun, sentence: str) -> str:
         "scorer": f"{run.scorer} {run.scorer_version}",
         "prompts": run.prompt_version,
         "decoding": run.decoding,
-        "stage": run.stage,
+        "stage": stage_words(run.stage),
         "setting": run.setting,
         "origin": run.origin,
         "source": run.source,

@@ -75,7 +75,7 @@ def show_table_v(
             return None
         return behind_step(rows[at], step, chosen, inconsistent=column == "inconsistency_change")
 
-    heads = {key: _number(head, metric_words(metric), 150) for key, (head, metric) in _V_HEADS.items()}
+    heads = {key: _number(head, metric_words(metric), 118) for key, (head, metric) in _V_HEADS.items()}
     return _clickable(
         table,
         list(_V_HEADS),
@@ -85,8 +85,8 @@ def show_table_v(
         orange="inconsistency_change",
         column_config={
             **_ABOUT,
-            **heads,
             "n": _COUNT,
+            **heads,
             "p": st.column_config.TextColumn("p (joint)", help="Exact McNemar test over the units that flip", width=70),
         },
     )
@@ -133,7 +133,7 @@ def show_table_vi(rows: Sequence[Row], chosen: UnitFilter, theme: Theme, *, prin
             return None
         return behind_step(row, step, chosen, inconsistent=column == "inconsistency")
 
-    heads = {key: _number(head, metric_words(key), 140) for key, head in _VI_KEYS.items()}
+    heads = {key: _number(head, metric_words(key), 118) for key, head in _VI_KEYS.items()}
     return _clickable(
         table,
         list(_VI_KEYS),
@@ -143,9 +143,9 @@ def show_table_vi(rows: Sequence[Row], chosen: UnitFilter, theme: Theme, *, prin
         orange="inconsistency",
         column_config={
             **_ABOUT,
-            "method": st.column_config.TextColumn("Method", width=170),
-            **heads,
+            "method": st.column_config.TextColumn("Method", width=158),
             "n": _COUNT,
+            **heads,
         },
     )
 
@@ -198,8 +198,8 @@ def show_changes(rows: Sequence[Row], lines: Sequence[Row], chosen: UnitFilter, 
 
 
 _ABOUT: dict[str, Any] = {
-    "label": st.column_config.TextColumn("VLM", pinned=True, width=190),
-    "origin": st.column_config.TextColumn("Origin", width=110),
+    "label": st.column_config.TextColumn("VLM", pinned=True, width=140),
+    "origin": st.column_config.TextColumn("Origin", width=105),
 }
 _COUNT = st.column_config.NumberColumn("Units", width=65, format="localized")
 
@@ -254,7 +254,10 @@ def _share(row: Row, key: str) -> NumberCell | None:
     if value is None:
         return None
     interval = "" if low is None else f" ({100 * low:.1f}–{100 * high:.1f})"
-    return NumberCell.of(100 * value, f"{100 * value:.1f}{interval}, {row[f'{key}_k']:,}/{row[f'{key}_n']:,}")
+    cell = NumberCell.of(100 * value, f"{100 * value:.1f}{interval}")
+    if cell is not None:
+        cell.counts = f"{row[f'{key}_k']:,}/{row[f'{key}_n']:,}"
+    return cell
 
 
 def _change(row: Row, key: str) -> NumberCell | None:
@@ -291,8 +294,10 @@ def _clickable(
     def words(at: int, column: str) -> str | None:
         if behind(at, column) is None:
             return None
-        head = column_config[column]["label"]
-        return f"{rows[at]['label']}, {rows[at].get('method', '')}: {head}".replace(", :", ":")
+        of = ", ".join(str(rows[at][name]) for name in ("label", "method") if name in rows[at])
+        cell = rows[at][column]
+        counts = f", {cell.counts}" if isinstance(cell, NumberCell) and cell.counts else ""
+        return f"{of}: {column_config[column]['label']}{counts}"
 
     clicked = clickable_table(
         styler,

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from backend.errors import MAX_LISTED_LINES, BadLine
+from backend.services.explore import stage_words
 from backend.services.ingest.report import ImportReport
 from backend.store.filters import UnitFilter
 from pages.ui.links import CASE, ENDOCA
@@ -94,8 +95,8 @@ def show_report(report: ImportReport, *, key: str) -> None:
     if report.runs:
         _table([
             {
-                "VLM": run.vlm, "suite": run.suite, "answers": run.n_answers, "new": run.n_new,
-                "replaced": run.n_replaced, "unchanged": run.n_unchanged, "missing": run.n_missing,
+                "VLM": run.vlm, "stage": stage_words(run.stage), "suite": run.suite, "answers": run.n_answers,
+                "new": run.n_new, "replaced": run.n_replaced, "unchanged": run.n_unchanged, "missing": run.n_missing,
                 "failed": run.n_failed, "empty": run.n_empty, "not readable": run.n_unparsed,
             }
             for run in report.runs

@@ -3,7 +3,7 @@
 Streamlit takes relative paths from the frame's own folder, so these are absolute.
 """
 
-__all__ = ["CASE", "DATA", "ENDOCA", "LIST", "LIVE", "OVERVIEW", "RUNS", "address_of", "case_query", "open_page"]
+__all__ = ["ASR", "CASE", "DATA", "ENDOCA", "LIST", "LIVE", "OVERVIEW", "RUNS", "address_of", "case_query", "open_page"]
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +17,7 @@ _PAGES = Path(__file__).resolve().parent.parent
 
 OVERVIEW = _PAGES / "overview.py"
 ENDOCA = _PAGES / "endoca.py"
+ASR = _PAGES / "asr.py"
 CASE = _PAGES / "case.py"
 RUNS = _PAGES / "runs.py"
 LIVE = _PAGES / "live.py"

@@ -11,6 +11,8 @@ class NumberCell(float):
     """A number with its words."""
 
     words: str
+    counts: str = ""
+    """What it is a share of: "134/1,937"; for the line that says what a chosen cell holds."""
 
     @classmethod
     def of(cls, value: float | None, words: str) -> Self | None:

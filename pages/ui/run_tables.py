@@ -11,6 +11,7 @@ import streamlit as st
 from backend.domain.metric import NOT_AVAILABLE
 from backend.domain.records import AnswerStatus, Role
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
+from backend.services.explore import stage_words
 from backend.services.runs.overview import RunSummary
 from backend.services.runs.record import RunRecord
 from backend.services.runs.unread import unread_answers
@@ -58,7 +59,7 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
             "decoding": [known(run.decoding) for run in runs],
             "group": [GROUP_LABELS.get(run.vlm_group or "", run.vlm_group or "not known") for run in runs],
             "since": [run.created_at for run in runs],
-            "stage": [run.stage for run in runs],
+            "stage": [stage_words(run.stage) for run in runs],
             "system": [SYSTEMS.get(run.system, run.system) for run in runs],
         }
     ).astype({"speed": "Float64"})
@@ -69,8 +70,8 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
         words=lambda row, _: f"{run_name(runs[row])} on {runs[row].suite}",
         ask="Open, in a row, shows the run below. So does this button for a chosen row.",
         column_config={
-            "vlm": text("VLM", width=140),
-            "suite": text("Suite", width=125),
+            "vlm": text("VLM", width=170),
+            "suite": text("Suite", width=115),
             "origin": text("Origin", width=105),
             "answered": text("Answered", width=95, help="Questions of the suite the VLM said something to"),
             **{

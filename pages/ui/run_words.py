@@ -24,6 +24,7 @@ from datetime import datetime
 from backend.domain.metric import NOT_AVAILABLE
 from backend.domain.records import AnswerStatus, Origin
 from backend.figures.style import BLIND_GROUP, GROUP_LABELS
+from backend.services.explore import run_label
 from backend.services.runs.overview import RunSummary
 from backend.services.runs.record import RunRecord
 from pages.ui.import_report import plural
@@ -50,8 +51,8 @@ _WHENCE = {
 
 
 def run_name(run: RunSummary) -> str:
-    """Return what to call a run beside its suite and stage: the VLM, and its setting where there is one."""
-    return f"{run.vlm}, {run.setting}" if run.setting else run.vlm
+    """Return what to call a run beside its suite: as `run_label`."""
+    return run_label({"vlm": run.vlm, "setting": run.setting, "stage": run.stage})
 
 
 def overview_sentence(runs: Sequence[RunSummary]) -> str:

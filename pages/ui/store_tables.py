@@ -12,6 +12,7 @@ import streamlit as st
 
 from backend.domain.records import Origin
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
+from backend.services.explore import run_label, stage_words
 from backend.services.ingest.log import logged_imports
 from backend.services.removal import remove_run, remove_suite
 from backend.services.store_contents import printed_sources
@@ -90,6 +91,7 @@ def show_runs(store: Store) -> None:
     rows = pd.DataFrame(
         {
             "VLM": runs["vlm"],
+            "stage": runs["stage"].map(stage_words),
             "system": runs["system"].map(_system_words),
             "suite": runs["suite"].map(suite_words),
             "origin": runs["origin"].map(ORIGIN_GLYPHS),
@@ -98,7 +100,6 @@ def show_runs(store: Store) -> None:
             "source": runs["source"],
             "since": runs["created_at"],
             "setting": runs["setting"],
-            "stage": runs["stage"],
             "prompt": runs["prompt_version"],
             "decoding": runs["decoding"],
             "scorer": runs["scorer"] + " " + runs["scorer_version"],
@@ -109,7 +110,9 @@ def show_runs(store: Store) -> None:
         return
     run = runs.iloc[chosen]
     chosen_run = UnitFilter(suite=run["suite"], runs=(run["run_id"],))
-    _show_ways(chosen_run, "run", f"{run['vlm']} on {run['suite']}", partial(remove_run, store, run["run_id"]))
+    _show_ways(
+        chosen_run, "run", f"{run_label(run.to_dict())} on {run['suite']}", partial(remove_run, store, run["run_id"])
+    )
 
 
 def show_printed(store: Store) -> None:

@@ -124,8 +124,8 @@ def test_uploaded_manifest_and_answers_go_in_and_are_reported(store: Store) -> N
     runs = table(app, "replaced")
     assert runs.to_dict("records") == [
         {
-            "VLM": "My VLM", "suite": "small", "answers": 9, "new": 9, "replaced": 0, "unchanged": 0, "missing": 0,
-            "failed": 0, "empty": 0, "not readable": 0,
+            "VLM": "My VLM", "stage": "direct", "suite": "small", "answers": 9, "new": 9, "replaced": 0,
+            "unchanged": 0, "missing": 0, "failed": 0, "empty": 0, "not readable": 0,
         }
     ]  # fmt: skip
     assert "1 suite with 3 units on 2 images (0 with a file), and 9 answers in 1 run of 1 VLM." in words(app)
