@@ -111,7 +111,7 @@ if shown:
 st.markdown("**With parts as premises (Table V)**")
 asked = show_table_v(rows, lines, chosen, theme, printed=shows_printed) or asked
 st.caption(
-    "Δ: revised minus direct, with the same atomic answers on both sides. "
+    "Δ, in points: revised minus direct, with the same atomic answers on both sides. "
     f"Printed rows: {ASR_SOURCE}; the paper prints no counts and no intervals."
 )
 st.markdown("**What the parts add (Table VI)**")

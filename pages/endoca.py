@@ -140,7 +140,7 @@ with right:
         key="slope_chart",
         alt="Ranks by complex and by joint accuracy",
     )
-    st.caption("Hollow marks and dotted lines: printed in the paper. Filled marks and solid lines: runs in this store.")
+    st.caption("Hollow marks and dotted lines: printed in the paper. Filled marks: runs in this store.")
     if questions.splits or questions.complexities or questions.classes:
         st.caption("Printed figures describe the whole suite, so they are left out while a part of it is chosen.")
 finding = endoca_series.blind_finding(rows)

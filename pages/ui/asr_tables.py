@@ -24,14 +24,14 @@ Row = Mapping[str, Any]
 
 ASK = "Choose a cell to open the cases behind it."
 
-METHODS = {"direct": "Direct", "without_atomic": "Without its parts (Self)", "asr": "With its parts (ASR)"}
+METHODS = {"direct": "Direct", "without_atomic": "Without parts (Self)", "asr": "With parts (ASR)"}
 """Method of Table VI → its name here."""
 
 _V_HEADS = {
     "direct_accuracy": ("Direct, %", "complex_accuracy"),
     "revised_accuracy": ("Revise, %", "complex_accuracy"),
-    "joint_change": ("Joint Δ, points", "joint_accuracy"),
-    "inconsistency_change": ("Inconsistency Δ, points", "inconsistency"),
+    "joint_change": ("Joint Δ", "joint_accuracy"),
+    "inconsistency_change": ("Inconsistency Δ", "inconsistency"),
     "coverage": ("Coverage, %", "coverage"),
     "selective_accuracy": ("Selective, %", "selective_accuracy"),
 }
@@ -75,7 +75,10 @@ def show_table_v(
             return None
         return behind_step(rows[at], step, chosen, inconsistent=column == "inconsistency_change")
 
-    heads = {key: _number(head, metric_words(metric), 118) for key, (head, metric) in _V_HEADS.items()}
+    heads = {
+        key: _number(head, metric_words(metric), 119 if "Δ" in head else 108)
+        for key, (head, metric) in _V_HEADS.items()
+    }
     return _clickable(
         table,
         list(_V_HEADS),
@@ -133,7 +136,7 @@ def show_table_vi(rows: Sequence[Row], chosen: UnitFilter, theme: Theme, *, prin
             return None
         return behind_step(row, step, chosen, inconsistent=column == "inconsistency")
 
-    heads = {key: _number(head, metric_words(key), 118) for key, head in _VI_KEYS.items()}
+    heads = {key: _number(head, metric_words(key), 108) for key, head in _VI_KEYS.items()}
     return _clickable(
         table,
         list(_VI_KEYS),
@@ -143,7 +146,7 @@ def show_table_vi(rows: Sequence[Row], chosen: UnitFilter, theme: Theme, *, prin
         orange="inconsistency",
         column_config={
             **_ABOUT,
-            "method": st.column_config.TextColumn("Method", width=158),
+            "method": st.column_config.TextColumn("Method", width=130),
             "n": _COUNT,
             **heads,
         },
@@ -198,10 +201,10 @@ def show_changes(rows: Sequence[Row], lines: Sequence[Row], chosen: UnitFilter, 
 
 
 _ABOUT: dict[str, Any] = {
-    "label": st.column_config.TextColumn("VLM", pinned=True, width=140),
-    "origin": st.column_config.TextColumn("Origin", width=105),
+    "label": st.column_config.TextColumn("VLM", pinned=True, width=130),
+    "origin": st.column_config.TextColumn("Origin", width=103),
 }
-_COUNT = st.column_config.NumberColumn("Units", width=65, format="localized")
+_COUNT = st.column_config.NumberColumn("Units", width=58, format="localized")
 
 
 def _number(head: str, told: str, width: int) -> Any:
