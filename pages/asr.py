@@ -171,7 +171,7 @@ if rows:
         _, _, decision, label, is_own = curve_point
         asked = behind_decision(row, chosen, decision=decision, consistency="" if is_own else label)
 
-    st.subheader("Noise floor", help="How far two direct runs of one VLM, suite and prompt version differ")
+    st.subheader("Noise floor", help="How far two direct runs of one VLM, suite, prompt version and setting differ")
     floors = kept(noise_floor, base, questions)
     for at, floor in enumerate(floors):
         st.text(noise_sentence(floor, str(names.get(floor.second, floor.second))))
@@ -184,10 +184,10 @@ if rows:
                     asked = replace(behind_step(of_base[0], "direct_accuracy", chosen), right=right, wrong=wrong)
     if not floors:
         st.text(
-            "N/A: the store has one direct run of this VLM over this suite with this prompt version. To see how far it "
-            "repeats itself, ask again under another setting, for example in batches of another size, and import it:"
+            "N/A: the store has one direct run of this VLM over this suite with this prompt version, decoding and "
+            "setting. To see how far it repeats itself, ask again, for example in batches of another size, and import it:"
         )
-        for command in noise_commands(of_base[0]["vlm"], chosen.suite, the_store().path):
+        for command in noise_commands(of_base[0]["vlm"], chosen.suite, the_store().path, of_base[0]["setting"]):
             st.code(command, language="bash", wrap_lines=True)
 
 if step_point is not None:

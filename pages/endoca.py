@@ -4,13 +4,14 @@ from html import escape
 
 import streamlit as st
 
+from backend.domain.stage_words import STAGE_WORDS
 from backend.endoca.outcomes import Outcome
 from backend.errors import AppError
 from backend.figures import endoca as figures
 from backend.figures.outcome_bars import outcome_bars
 from backend.figures.style import BLIND_GROUP, theme_of
 from backend.services import endoca_series
-from backend.services.explore import STAGE_WORDS, run_names
+from backend.services.explore import run_names
 from backend.store.filters import UnitFilter
 from backend.store.queries import unit_count
 from pages.ui.class_table import show_classes

@@ -33,7 +33,7 @@ asr_live.register(group)
 @group.command(
     "run",
     epilog=examples(
-        "asr run --model demo --suite demo",
+        "asr run --model demo --suite demo --out runs/demo-asr",
         "asr run --model demo --suite demo --variant self --from runs/demo-asr/direct --out runs/demo-self",
         "asr run --model Qwen3-VL-8B --suite core --from Qwen3-VL-8B.core.direct.0a1b2c3d4e --limit 100 --resume",
     ),
@@ -227,10 +227,10 @@ def _show_records(
         stages = [{**named(record.key, folder / name), **record_figures(record)} for name, record in records.items()]
         print_json({"folder": str(folder), "variant": variant.value, "from": answers.base.run_id, "stages": stages})
         return
-    from backend.services.explore import STAGE_WORDS
+    from backend.domain.stage_words import stage_words
 
     for record in records.values():
-        print_record(record, f"{record.suite}, {STAGE_WORDS.get(record.stage, record.stage)}")
+        print_record(record, f"{record.suite}, {stage_words(record.stage)}")
     if any(record.counts.failed for record in records.values()):
         print_text("Failed ones are asked again by the same command and --resume.")
     print_text(f"Take it into the store: python -m backend import run {folder}")

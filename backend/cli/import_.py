@@ -135,23 +135,27 @@ def import_images(
     print_report(outcome, as_json=options.as_json)
 
 
-@group.command("run", epilog=examples("import run data/runs/Box-VLM.drawn.direct.0a1b2c3d4e"))
+@group.command(
+    "run",
+    epilog=examples("import run data/runs/Box-VLM.drawn.direct.0a1b2c3d4e", "import run runs/demo-asr runs/demo-self"),
+)
 def import_run(
     ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder as predict or asr run leaves it.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="As predict or asr run leaves it.")],
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take a run folder's answers into the store, and score them.
+    """Take the answers of run folders into the store, and score them.
 
     A run that is not finished goes in as far as it is; what it lacks counts as missing until it
-    is imported again.
+    is imported again. Several folders go in together or not at all: name all that was made from a
+    direct run where that has changed.
     """
     from backend.services.runs.import_run import import_run
 
     options = options_of(ctx, store, as_json)
     with options.open_store() as opened, progress() as report:
-        outcome = import_run(opened, folder, report=report)
+        outcome = import_run(opened, *folders, report=report)
     print_report(outcome, as_json=options.as_json)
 
 

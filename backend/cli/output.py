@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.records import Stage
+from backend.domain.stage_words import stage_words
 from backend.errors import MAX_LISTED_LINES, describe_bad_line
-from backend.services.explore import stage_words
 
 if TYPE_CHECKING:
     from backend.services.ingest.report import ImportReport, RunReport

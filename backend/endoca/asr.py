@@ -80,7 +80,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a reconciliation came to. One whose call failed ends at that call."""
+    """What a reconciliation came to.
+
+    Where a call failed no later step is asked; of the atomic questions, which are asked at once, all stand there.
+    """
 
     question: str
     variant: Variant
@@ -122,7 +125,7 @@ class Trace:
 
     @property
     def failed_step(self) -> Step | None:
-        """The call that ended the trace with an error; None where none did."""
+        """The first call that failed, after whose step the trace ends; None where none did."""
         return next((step for step in self.steps if step.reply.error), None)
 
     def _answer(self, name: StepName) -> str | None:
@@ -147,8 +150,9 @@ def reconcile(
 ) -> Trace:
     """Run Workflow 1 on one image.
 
-    A call that failed ends the trace there: no later step is asked about an answer that is not
-    there. A VLM that says nothing has answered with nothing, and goes on.
+    After a call that failed no later step is asked: it would be about an answer that is not there.
+    The atomic questions are one step, asked at once. A VLM that says nothing has answered with
+    nothing, and goes on.
 
     Args:
         vlm: Who is asked.

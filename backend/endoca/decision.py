@@ -4,7 +4,7 @@ What cannot be read is an abstention: a VLM that does not say clearly that its a
 not said so.
 """
 
-__all__ = ["Consistency", "Decision", "Verdict", "failed_decision", "read_decision"]
+__all__ = ["Consistency", "Decision", "Verdict", "failed_decision", "plain_words", "read_decision"]
 
 import json
 import re
@@ -44,7 +44,7 @@ class Decision:
 
     def echoes_another(self, revised: str) -> bool:
         """Return whether the object carries another answer than the one it was asked about."""
-        return not self.problem and _plain(self.echoed) != _plain(revised)
+        return not self.problem and plain_words(self.echoed) != plain_words(revised)
 
 
 class _Object(BaseModel):
@@ -94,6 +94,11 @@ def failed_decision(problem: str) -> Decision:
     return Decision(Verdict.ABSTAIN, None, "", problem)
 
 
+def plain_words(text: str) -> str:
+    """Return an answer without what does not make it another: spaces, capitals, the full stop at its end."""
+    return " ".join(text.split()).rstrip(". ").casefold()
+
+
 class _SaidTwice(Exception):
     """A key that stands in an object more than once."""
 
@@ -114,7 +119,3 @@ def _explained(first: Any) -> str:
     if first["type"] == "extra_forbidden":
         return f"has {place}, which was not asked for"
     return f"{place}: {first['msg'].lower()}"
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).rstrip(".").casefold()

@@ -5,7 +5,6 @@ dataclass. Formulas are the systems'; here they meet the store's sums.
 """
 
 __all__ = [
-    "STAGE_WORDS",
     "Comparison",
     "atomic_by_class",
     "compare",
@@ -13,16 +12,15 @@ __all__ = [
     "printed_endoca",
     "run_label",
     "run_names",
-    "stage_words",
     "store_summary",
 ]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backend.domain.records import Stage
+from backend.domain.stage_words import stage_words
 from backend.endoca.metrics import (
     COMPARED_METRICS,
     atom_metrics_from_image_sums,
@@ -38,22 +36,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from backend.domain.statistics.paired_tests import PairedComparison
-
-
-STAGE_WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        Stage.REVISE: "ASR-Revise",
-        Stage.SELECT: "ASR-Selective",
-        Stage.SELF_REVISE: "Self-Revise",
-        Stage.SELF_SELECT: "Self-Selective",
-    }
-)
-"""What the paper calls the stages of reconciliation."""
-
-
-def stage_words(stage: str) -> str:
-    """Return what to call a stage."""
-    return STAGE_WORDS.get(stage, stage.replace("_", " "))
 
 
 def store_summary(store: Store) -> tuple[str, str]:

@@ -1,10 +1,13 @@
 """The noise floor: how far a direct run differs from one that should say the same.
 
 A VLM decoded again, or in batches of another composition, does not always repeat itself, though
-decoding is greedy. What reconciliation changes has to be seen against that.
+decoding is greedy. What reconciliation changes has to be seen against that. So only a run of the
+same VLM, asked in the same words under the same setting, is its decoding again: another setting
+(fine-tuned beside zero-shot), token limit or build of the weights is another experiment. A store
+keeps two such runs apart by a setting that ends in `AGAIN`.
 """
 
-__all__ = ["NoiseFloor", "noise_floor"]
+__all__ = ["AGAIN", "NoiseFloor", "again_setting", "noise_floor"]
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,13 +16,17 @@ from backend.domain.metric import Estimate
 from backend.domain.statistics.paired_tests import PairedComparison, compare_paired
 from backend.domain.statistics.ratio_table import RatioMetric, estimate_of, ratio_table
 from backend.services.endoca_series import of_questions
+from backend.services.runs.record import RunRecord
 from backend.store import queries
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 
+AGAIN = "again"
+"""Last word of a setting under which a VLM is asked again just as before; what stands before it is the setting."""
+
 
 class NoiseFloor(NamedTuple):
-    """Two direct runs that should say the same: one VLM, suite and prompt version, decoded twice."""
+    """Two direct runs that should say the same: one VLM, suite, prompt version and setting, decoded twice."""
 
     first: str
     second: str
@@ -32,25 +39,55 @@ class NoiseFloor(NamedTuple):
     """Units whose complex answer is not the same, word for word."""
 
 
-def noise_floor(store: Store, base: str, chosen: UnitFilter) -> list[NoiseFloor]:
-    """Return how far a direct run differs from each other run of the same VLM, suite and prompt version.
+def again_setting(setting: str) -> str:
+    """Return the setting under which a run of ``setting`` is decoded again: ``zero-shot again``."""
+    return f"{_plain_setting(setting)} {AGAIN}".strip()
 
-    What differs here is not reconciliation's doing: another decoding, setting or batch
-    composition. Units that one of the two runs lacks an answer to are left out.
+
+def noise_floor(store: Store, base: str, chosen: UnitFilter) -> list[NoiseFloor]:
+    """Return how far a direct run differs from each other run that decodes the same again.
+
+    That is a run of the same VLM, suite, prompt version, decoding and setting, an `AGAIN` at its end put
+    aside; where the build of the VLM is known of both runs, of the same build. What differs between the
+    two is then neither reconciliation's doing nor another experiment's: they were decoded at another
+    time, on another machine, or in batches of another composition. Units that one of the two lacks an
+    answer to are left out.
 
     Args:
         store: The store.
         base: A direct run's id.
         chosen: Which units; its own choice of runs is put aside.
     """
-    others = store.rows(
-        "SELECT x.run_id FROM runs x JOIN runs b ON b.run_id = $base WHERE x.run_id <> b.run_id "
-        "AND x.system = b.system AND x.suite = b.suite AND x.vlm = b.vlm AND x.stage = b.stage "
-        "AND x.prompt_version = b.prompt_version ORDER BY x.run_id",
+    rows = store.rows(
+        "SELECT x.run_id, x.setting, f.record FROM runs x JOIN runs b ON b.run_id = $base "
+        "LEFT JOIN run_facts f ON f.run_id = x.run_id "
+        "WHERE x.system = b.system AND x.suite = b.suite AND x.vlm = b.vlm AND x.stage = b.stage "
+        "AND x.prompt_version = b.prompt_version AND x.decoding = b.decoding ORDER BY x.run_id",
         {"base": base},
     )
-    floors = (_noise(store, base, other, of_questions(chosen)) for (other,) in others)
+    facts = {run_id: (_plain_setting(setting), _build(record)) for run_id, setting, record in rows}
+    if base not in facts:
+        return []
+    setting, build = facts.pop(base)
+    others = [
+        run_id
+        for run_id, (its_setting, its_build) in facts.items()
+        if its_setting == setting and (build is None or its_build is None or its_build == build)
+    ]
+    units = queries.unit_outcomes(store, replace(of_questions(chosen), runs=(base,), groups=(), origins=()))
+    floors = (_noise(store, base, other, set(units["unit_id"])) for other in others)
     return [floor for floor in floors if floor is not None]
+
+
+def _plain_setting(setting: str) -> str:
+    """Return a setting without the word that says it is decoded again."""
+    words = setting.split()
+    return " ".join(words[:-1] if words[-1:] == [AGAIN] else words)
+
+
+def _build(record: str | None) -> dict[str, str] | None:
+    """Return what is known of the VLM's build; None of a run that came without its record."""
+    return RunRecord.model_validate_json(record).vlm.details if record else None
 
 
 _DIFFERING = RatioMetric(
@@ -60,11 +97,10 @@ _DIFFERING = RatioMetric(
 )  # fmt: skip
 
 
-def _noise(store: Store, base: str, other: str, questions: UnitFilter) -> NoiseFloor | None:
-    """Return how two runs differ; None where no chosen unit is answered by both."""
+def _noise(store: Store, base: str, other: str, units: set[str]) -> NoiseFloor | None:
+    """Return how two runs differ over some units; None where none of them is answered by both."""
     import pandas as pd
 
-    units = queries.unit_outcomes(store, replace(questions, runs=(base,), groups=(), origins=()))
     rows = store.rows(
         """
         WITH said AS (
@@ -79,7 +115,7 @@ def _noise(store: Store, base: str, other: str, questions: UnitFilter) -> NoiseF
         {"base": base, "other": other},
     )
     both = pd.DataFrame(rows, columns=["unit_id", "image_id", "first", "second", "other_words"])
-    both = both[both["unit_id"].isin(units["unit_id"])]
+    both = both[both["unit_id"].isin(units)]
     if both.empty:
         return None
     first, second = both["first"].to_numpy(dtype=bool), both["second"].to_numpy(dtype=bool)

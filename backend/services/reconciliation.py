@@ -16,15 +16,18 @@ __all__ = [
     "reconciliations",
 ]
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from backend.domain.records import Role, Stage, System
+from backend.domain.records import Role, System
 from backend.endoca.asr import Variant
-from backend.endoca.decision import Consistency, Decision, Verdict
+from backend.endoca.decision import Consistency, Decision, Verdict, read_decision
 from backend.endoca.metrics import compare_runs, metric_table
 from backend.endoca.reconciliation import (
+    PART_COLUMNS,
     Tracking,
     agreement,
     coverage_curve,
@@ -41,13 +44,6 @@ from backend.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_KINDS = {
-    stage: (variant, kind)
-    for variant, stages in STAGES.items()
-    for stage, kind in zip(stages, ("revise", "select"), strict=True)
-}
-"""Stage of a run → its variant, and which run of a reconciliation it is."""
 
 METRICS_SHOWN = ("complex_accuracy", "joint_accuracy", "inconsistency", "coverage", "selective_accuracy")
 """Keys of the metrics in Tables V and VI."""
@@ -98,15 +94,15 @@ def reconciliations(store: Store, chosen: UnitFilter) -> list[Reconciliation]:
         "SELECT b.base_run_id, r.run_id, r.stage, r.vlm, r.vlm_group, r.setting, r.origin, r.prompt_version, "
         "r.decoding FROM runs r JOIN run_bases b USING (run_id) JOIN runs d ON d.run_id = b.base_run_id "
         "WHERE r.system = $system AND r.suite = $suite AND list_contains($stages, r.stage) ORDER BY r.run_id",
-        {"system": System.ENDOCA, "suite": chosen.suite, "stages": [str(stage) for stage in _KINDS]},
+        {"system": System.ENDOCA, "suite": chosen.suite, "stages": [str(stage) for stage in STAGES]},
     )
     places = vlm_places(store)
     found: dict[tuple[str, ...], Reconciliation] = {}
     for base, run_id, stage, vlm, group, setting, origin, prompt_version, decoding in rows:
-        variant, kind = _KINDS[Stage(stage)]
+        variant, step = STAGES[stage]
         key = (base, variant, setting, origin, prompt_version, decoding)
         new = Reconciliation(base, variant, vlm, group, setting, origin, prompt_version, places.get(vlm, -1))
-        found[key] = replace(found.get(key, new), **{kind: run_id})
+        found[key] = replace(found.get(key, new), **{step.value: run_id})
     listed = [
         one
         for one in found.values()
@@ -131,8 +127,11 @@ def reconciled_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
         ``direct.M_low`` and so on as in `ratio_table` (all None for an absent Select run);
         complex_change, joint_change and inconsistency_change (fractions, after minus before) with _low
         and _high, the first two with _p (exact McNemar); repairs and harms (units whose complex answer
-        became right, or wrong); n_unanswered (units whose revised answer is missing or failed);
-        n_unreadable and n_echoed (decisions that could not be read; that repeat another answer).
+        became right, or wrong); n_unanswered (units whose revised answer is missing or failed) and
+        harms_unanswered (those of them among the harms); of the decisions of its Select run, if any,
+        n_unreadable (the reply could not be read), n_select_failed (the call failed, or was not made
+        because one before it had), n_undecided (there is none on file) and n_echoed (it repeats another
+        answer).
     """
     import pandas as pd
 
@@ -218,23 +217,40 @@ def _reconciled_row(store: Store, one: Reconciliation, questions: UnitFilter) ->
         for key in METRICS_SHOWN:
             for end in ("", "_low", "_high", "_k", "_n", "_interval"):
                 row[f"{step}.{key}{end}"] = measured.at[step, key + end] if step in measured.index else None
-    for name, metric in (("complex_change", "complex_accuracy"), ("joint_change", "joint_accuracy")):
-        result = compare_runs(direct, revised, metric)
+    flips = compare_runs(direct, revised, "complex_accuracy")
+    for name, result in (("complex_change", flips), ("joint_change", compare_runs(direct, revised, "joint_accuracy"))):
         row |= {name: result.difference, f"{name}_low": result.low, f"{name}_high": result.high}
         row[f"{name}_p"] = result.p_value
-    flips = compare_runs(direct, revised)
     parted = inconsistency_change(direct, revised)
     listed = [decisions.get(unit, _NONE) for unit in revised["unit_id"]] if one.select is not None else []
+    reached = Counter(decided.reached for decided in listed)
+    unanswered = _unanswered(store, one.revised) & set(revised["unit_id"])
+    right_before = set(direct.loc[direct["complex_correct"].astype(bool), "unit_id"])
     return row | {
         "inconsistency_change": parted.value,
         "inconsistency_change_low": parted.low,
         "inconsistency_change_high": parted.high,
         "repairs": flips.a_wrong_b_right,
         "harms": flips.a_right_b_wrong,
-        "n_unanswered": _n_unanswered(store, one.revised, revised),
-        "n_unreadable": sum(bool(decided.problem) for decided in listed),
+        "n_unanswered": len(unanswered),
+        "harms_unanswered": len(unanswered & right_before),
+        "n_unreadable": reached[_Reached.UNREADABLE],
+        "n_select_failed": reached[_Reached.FAILED],
+        "n_undecided": reached[_Reached.NOT],
         "n_echoed": sum(decided.echoes for decided in listed),
     }
+
+
+class _Reached(StrEnum):
+    """How far a decision came."""
+
+    READ = "read"
+    UNREADABLE = "unreadable"
+    """There is a reply, and it is no decision."""
+    FAILED = "failed"
+    """The call failed, or was not made because one before it had."""
+    NOT = "not"
+    """The Select run holds nothing on the unit."""
 
 
 class _Decided(NamedTuple):
@@ -242,29 +258,37 @@ class _Decided(NamedTuple):
 
     verdict: Verdict
     consistency: str | None
-    problem: str
+    reached: _Reached
     echoes: bool
     """Whether the object repeats another answer than Revise's."""
 
 
-_NONE = _Decided(Verdict.ABSTAIN, None, "no decision on file", False)
+_NONE = _Decided(Verdict.ABSTAIN, None, _Reached.NOT, False)
 """A unit that the Select run has no decision on: an abstention."""
 
 
 def _decisions(store: Store, one: Reconciliation) -> dict[str, _Decided]:
     """Return the decisions of a reconciliation's Select run by unit; empty without one."""
     rows = store.rows(
-        "SELECT d.unit_id, d.decision, d.consistency, d.echoed, d.problem, coalesce(a.answer, '') FROM decisions d "
+        "SELECT d.unit_id, d.decision, d.consistency, d.echoed, d.problem, d.reply, coalesce(a.answer, '') "
+        "FROM decisions d "
         "JOIN probes p ON p.unit_id = d.unit_id AND p.role = $role "
         "LEFT JOIN answers a ON a.run_id = d.run_id AND a.probe_id = p.probe_id WHERE d.run_id = $run",
         {"run": one.select, "role": Role.COMPLEX},
     )
     found = {}
-    for unit_id, verdict, consistency, echoed, problem, revised in rows:
+    for unit_id, verdict, consistency, echoed, problem, reply, revised in rows:
         label = None if consistency is None else Consistency(consistency)
         decision = Decision(Verdict(verdict), label, echoed, problem)
-        found[unit_id] = _Decided(decision.verdict, label, problem, decision.echoes_another(revised))
+        found[unit_id] = _Decided(decision.verdict, label, _reached(problem, reply), decision.echoes_another(revised))
     return found
+
+
+def _reached(problem: str, reply: str) -> _Reached:
+    """Return how far a stored decision came: a problem that the reply does not have is that of the call."""
+    if not problem:
+        return _Reached.READ
+    return _Reached.UNREADABLE if read_decision(reply).problem == problem else _Reached.FAILED
 
 
 def _outcomes(store: Store, one: Reconciliation, questions: UnitFilter) -> tuple["pd.DataFrame", "pd.DataFrame"]:
@@ -297,10 +321,7 @@ def _parts(store: Store, one: Reconciliation, revised: "pd.DataFrame") -> "pd.Da
         """,
         {"base": one.base, "revised": one.revised},
     )
-    names = (
-        "unit_id", "position", "question_class", "direct", "revised", "premise", "direct_correct", "revised_correct",
-    )  # fmt: skip
-    parts = pd.DataFrame(rows, columns=list(names), dtype=object)
+    parts = pd.DataFrame(rows, columns=list(PART_COLUMNS), dtype=object)
     return parts[parts["unit_id"].isin(revised["unit_id"])].reset_index(drop=True)
 
 
@@ -344,11 +365,11 @@ def _groups(
             yield "question_class", name, members
 
 
-def _n_unanswered(store: Store, run_id: str, units: "pd.DataFrame") -> int:
-    """Return how many of some units have no complex answer in a run, or a failed one."""
+def _unanswered(store: Store, run_id: str) -> set[str]:
+    """Return the units that have no complex answer in a run, or a failed one."""
     rows = store.rows(
         "SELECT s.unit_id FROM scores s JOIN runs r USING (run_id, scorer, scorer_version) "
         "WHERE s.run_id = ? AND s.role = 'complex' AND s.status IN ('missing', 'failed')",
         [run_id],
     )
-    return len({unit for (unit,) in rows} & set(units["unit_id"]))
+    return {unit for (unit,) in rows}

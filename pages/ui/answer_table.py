@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from backend.domain.records import AnswerStatus, Role, Stage
+from backend.domain.stage_words import stage_words
 from backend.endoca.outcomes import Outcome
 from backend.services.cases import Case, CaseAnswer, CaseQuestion, CaseRun
-from backend.services.explore import stage_words
 from pages.ui.answer_words import PART_UNANSWERED, answer_name, judged, part_name, run_sentence
 from pages.ui.tags import origin_tag, outcome_tag, vlm_name
 

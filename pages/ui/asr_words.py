@@ -23,7 +23,7 @@ from backend.domain.metric import NOT_AVAILABLE, describe_estimate, percent, poi
 from backend.endoca.asr import Variant
 from backend.endoca.metrics import METRICS
 from backend.endoca.reconciliation import Tracking
-from backend.services.noise_floor import NoiseFloor
+from backend.services.noise_floor import NoiseFloor, again_setting
 from pages.ui.import_report import plural
 from pages.ui.number_cell import p_words
 from pages.ui.run_command import PROGRAM, folder_name, store_option
@@ -37,6 +37,8 @@ VARIANT_WORDS = {Variant.ASR: "With its parts (ASR)", Variant.SELF: "Without the
 def headline(rows: Sequence[Row]) -> str:
     """Return the page's sentence about the reconciliation over most units, one with premises where there is any.
 
+    Broken is what was answered again, wrong; answers that are missing or failed are told apart.
+
     Args:
         rows: Of `reconciled_table`, at least one.
     """
@@ -44,7 +46,7 @@ def headline(rows: Sequence[Row]) -> str:
     how = "with its own parts as premises" if best["variant"] == Variant.ASR else "without its parts"
     text = (
         f"Asked again {how}, {best['vlm']} mends {plural(best['repairs'], 'wrong answer')} and breaks "
-        f"{plural(best['harms'], 'right one')} (n = {best['n_units']:,}); joint accuracy moves by "
+        f"{plural(best['harms'] - best['harms_unanswered'], 'right one')} ({_of_units(best)}); joint accuracy moves by "
         f"{points(best['joint_change'])}"
     )
     control = next(
@@ -53,7 +55,16 @@ def headline(rows: Sequence[Row]) -> str:
     )
     if control is not None:
         text += f", without the parts by {points(control['joint_change'])}"
+        text += f" ({_of_units(control)})" if control["n_unanswered"] else ""
     return f"{text}."
+
+
+def _of_units(row: Row) -> str:
+    """Return how many units there are, and how many of them were not answered again."""
+    if not row["n_unanswered"]:
+        return f"n = {row['n_units']:,}"
+    text = f"of {row['n_units']:,}; {row['n_unanswered']:,} were not answered again and count as wrong"
+    return text + (f", {row['harms_unanswered']:,} of them right before" if row["harms_unanswered"] else "")
 
 
 def printed_headline(rows: Sequence[Row], average: Row) -> str:
@@ -103,16 +114,18 @@ def asr_commands(vlm: str | None, suite: str | None, store: Path) -> tuple[str, 
     return tuple(f"{PROGRAM} {shlex.join(line)}" for line in lines)
 
 
-def noise_commands(vlm: str, suite: str, store: Path) -> tuple[str, str]:
+def noise_commands(vlm: str, suite: str, store: Path, setting: str = "") -> tuple[str, str]:
     """Return the command lines that decode a direct run again, question by question, and take it into the store.
 
     Args:
         vlm: The VLM's name.
         suite: The suite's name.
         store: The store's file, named where it is not the default one.
+        setting: The direct run's.
     """
-    folder, where = f"data/runs/{folder_name(vlm)}.{folder_name(suite)}.again", store_option(store)
-    predict = ["predict", "--model", vlm, "--suite", suite, "--setting", "again", "--batch", "1", "--out", folder]
+    again, where = again_setting(setting), store_option(store)
+    folder = f"data/runs/{folder_name(vlm)}.{folder_name(suite)}.{folder_name(again)}"
+    predict = ["predict", "--model", vlm, "--suite", suite, "--setting", again, "--batch", "1", "--out", folder]
     return f"{PROGRAM} {shlex.join([*predict, *where])}", f"{PROGRAM} {shlex.join(['import', 'run', folder, *where])}"
 
 
@@ -126,7 +139,7 @@ def gaps_sentence(rows: Sequence[tuple[str, Row]]) -> str:
     if not gaps:
         return ""
     return (
-        f"Missing or failed revised answers count as wrong, and so as broken where the direct answer was right: "
+        f"Missing or failed revised answers count as wrong, and so as harms where the direct answer was right: "
         f"{'; '.join(gaps)}."
     )
 
@@ -148,14 +161,21 @@ def tracking_sentence(found: Tracking) -> str:
 
 
 def decision_notes(row: Row) -> str:
-    """Return how many decisions could not be read, and how many repeat another answer; empty where none do.
+    """Return how many decisions were not reached, each for its reason, and how many repeat another answer.
 
     Args:
         row: Of `reconciled_table`.
+
+    Returns:
+        One sentence; empty where there is none of these.
     """
     notes = []
     if row["n_unreadable"]:
         notes.append(f"{plural(row['n_unreadable'], 'decision')} could not be read: withheld")
+    if row["n_select_failed"]:
+        notes.append(f"{plural(row['n_select_failed'], 'decision')} failed or could not be asked for: withheld")
+    if row["n_undecided"]:
+        notes.append(f"{plural(row['n_undecided'], 'question')} without a decision on file: withheld")
     if row["n_echoed"]:
         notes.append(
             f"{plural(row['n_echoed'], 'decision')} told another answer than the revised one, which is returned "

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from backend.domain.stage_words import stage_words
 from backend.errors import MAX_LISTED_LINES, BadLine
-from backend.services.explore import stage_words
 from backend.services.ingest.report import ImportReport
 from backend.store.filters import UnitFilter
 from pages.ui.links import CASE, ENDOCA

@@ -10,8 +10,8 @@ import streamlit as st
 
 from backend.domain.metric import NOT_AVAILABLE
 from backend.domain.records import AnswerStatus, Role
+from backend.domain.stage_words import stage_words
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
-from backend.services.explore import stage_words
 from backend.services.runs.overview import RunSummary
 from backend.services.runs.record import RunRecord
 from backend.services.runs.unread import unread_answers

@@ -11,8 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from backend.domain.records import Origin
+from backend.domain.stage_words import stage_words
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
-from backend.services.explore import run_label, stage_words
+from backend.services.explore import run_label
 from backend.services.ingest.log import logged_imports
 from backend.services.removal import remove_run, remove_suite
 from backend.services.store_contents import printed_sources

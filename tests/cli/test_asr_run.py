@@ -87,6 +87,16 @@ def test_the_control_starts_from_the_same_direct_answers_by_folder_or_by_run(
     assert [(run["n_new"], run["n_unchanged"]) for run in again["runs"]] == [(0, 9), (0, 9)]
 
 
+def test_several_folders_go_in_by_one_command_or_not_at_all(suite: Path, vlm: Reconciler, tmp_path: Path) -> None:
+    out, own = tmp_path / "asr", tmp_path / "self"
+    done(*ASKED, "--out", out, "--store", suite)
+    done(*ASKED, "--variant", "self", "--from", out / "direct", "--out", own, "--store", suite)
+    assert call("import", "run", own, out, tmp_path / "images", "--store", suite).code == 2
+    assert done("metrics", "endoca", "--store", suite, "--json").json["rows"] == []
+    said = done("import", "run", own, out, "--store", suite, "--json").json
+    assert [run["stage"] for run in said["runs"]] == ["direct", "self_revise", "revise", "self_select", "select"]
+
+
 def test_a_manifest_file_needs_no_store(manifest: Path, vlm: Reconciler, tmp_path: Path) -> None:
     arguments = ("--suite", manifest, "--images", tmp_path / "images", "--out", tmp_path / "asr", "--limit", "1")
     shown = done("asr", "run", "--model", "Parrot", *arguments, "--store", tmp_path / "no.duckdb").out

@@ -137,7 +137,7 @@ def test_a_decision_that_cannot_be_read_withholds_the_answer_and_keeps_the_text(
         (select_prompt(QUESTION, "two polyps; no text", PREMISES), StepName.SELECT, "two polyps; no text"),
     ],
 )
-def test_a_call_that_failed_ends_the_trace_there(failing: str, last: StepName, revised: str | None) -> None:
+def test_after_a_call_that_failed_no_later_step_is_asked(failing: str, last: StepName, revised: str | None) -> None:
     trace = reconcile(ScriptedVlm({**SAID, failing: Reply("", "The server is gone.")}), IMAGE, QUESTION, PARTS, Told())
     assert trace.steps[-1].name is last
     assert trace.failed_step is not None
@@ -149,6 +149,18 @@ def test_a_call_that_failed_ends_the_trace_there(failing: str, last: StepName, r
         assert trace.decision.problem == "The server is gone."
     else:
         assert trace.decision is None
+
+
+def test_beside_an_atomic_call_that_failed_the_other_atomic_answers_stand() -> None:
+    said: dict[str, str | Reply] = {**SAID, answer_prompt(PARTS[0]): Reply("", error="The server is gone.")}
+    trace = reconcile(ScriptedVlm(said), IMAGE, QUESTION, PARTS, Told())
+    assert [(step.name, bool(step.reply.error)) for step in trace.steps] == [
+        (StepName.DIRECT, False),
+        (StepName.ATOMIC, True),
+        (StepName.ATOMIC, False),
+    ]
+    assert trace.failed_step == trace.steps[1]
+    assert trace.premises == PREMISES[1:]
 
 
 def test_an_answer_of_nothing_goes_on() -> None:

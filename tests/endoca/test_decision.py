@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.endoca.decision import Consistency, Verdict, failed_decision, read_decision
+from backend.endoca.decision import Consistency, Verdict, failed_decision, plain_words, read_decision
 
 OBJECT = {"answer": "one polyp", "consistency": "consistent", "decision": "answer"}
 
@@ -85,3 +85,9 @@ def test_an_object_that_carries_another_answer_is_noticed(echoed: str, revised: 
 
 def test_a_decision_that_was_not_reached_echoes_nothing() -> None:
     assert not failed_decision("the call failed").echoes_another("one polyp")
+
+
+@given(st.text())
+def test_spaces_capitals_and_a_full_stop_make_no_other_answer(said: str) -> None:
+    assert plain_words(f"  {said} .".upper()) == plain_words(said.upper())
+    assert plain_words(plain_words(said)) == plain_words(said)

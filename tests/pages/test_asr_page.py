@@ -78,7 +78,7 @@ def test_own_rows_stand_before_the_printed_ones_with_their_counts(page: AppTest)
     assert first["selective_accuracy"] == 50
     assert len(printed) == 5
     assert [row["method"] for row in table(app, "method")][:3] == [
-        "Direct", "Without its parts (Self)", "With its parts (ASR)",
+        "Direct", "Without parts (Self)", "With parts (ASR)",
     ]  # fmt: skip
 
 

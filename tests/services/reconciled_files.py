@@ -3,7 +3,6 @@
 It says what `tests.services.reconciled_store` holds: what its parts make it revise, and what it decides.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,15 @@ from backend.services.runs.plan import Plan
 from backend.services.runs.reconciliation_run import ASR_FOLDERS, Reconciled, run_reconciliation
 from backend.services.runs.runner import run_plan
 from tests.services.endoca_files import SAMPLES
-from tests.services.reconciled_store import ATOMIC, DECISIONS, DIRECT, REVISED, SELF_DECISIONS, SELF_REVISED, Decided
+from tests.services.reconciled_store import (
+    ATOMIC,
+    DECISIONS,
+    DIRECT,
+    REVISED,
+    SELF_DECISIONS,
+    SELF_REVISED,
+    decision_reply,
+)
 from tests.services.run_files import PARROT
 
 COMPLEX = {question: sample for sample, _, question, _, _ in SAMPLES}
@@ -23,7 +30,6 @@ PARTS = {
     for sample, image, _, _, atoms in SAMPLES
     for at, (_, question, _) in enumerate(atoms)
 }
-UNREADABLE = "I cannot say."
 
 
 class Reconciler:
@@ -57,14 +63,6 @@ def reconcile_into(
     direct, revise, select = (folder / name for name in ASR_FOLDERS)
     run_plan(plan, vlm, direct, resume=resume)
     return run_reconciliation(plan, folder_base(direct, plan), vlm, revise, select, variant, resume=resume)
-
-
-def decision_reply(decided: Decided) -> str:
-    """Return the object that says this decision; one that could not be read is a sentence."""
-    verdict, consistency, echoed, problem = decided
-    if problem:
-        return UNREADABLE
-    return json.dumps({"answer": echoed, "consistency": consistency, "decision": verdict})
 
 
 def _said(image: Path, prompt: str) -> str:

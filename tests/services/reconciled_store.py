@@ -5,6 +5,7 @@ complex answer is right and the part that counts polyps wrong. With its parts as
 mends 11, breaks 22 and keeps 33; without them it mends 33 and keeps the rest.
 """
 
+import json
 from pathlib import Path
 
 from backend.domain.records import Origin, RunKey, Stage, System
@@ -52,6 +53,16 @@ SELF_DECISIONS: dict[str, Decided] = {
 }
 """Sample → decision, consistency, the answer as the object repeats it, why it could not be read."""
 
+UNREADABLE = "I cannot say."
+
+
+def decision_reply(decided: Decided) -> str:
+    """Return the object that says this decision; one that could not be read is a sentence."""
+    verdict, consistency, echoed, problem = decided
+    if problem:
+        return UNREADABLE
+    return json.dumps({"answer": echoed, "consistency": consistency, "decision": verdict})
+
 
 def run_key(stage: Stage, setting: str = "", vlm: str = VLM) -> RunKey:
     """Return the key of one of the store's runs."""
@@ -75,7 +86,7 @@ def make_store(path: Path, *, again: bool = True, both: bool = True) -> None:
         import_endoca(store, [SourceFile.at(write_jsonl(path.parent / f"{SUITE}.jsonl", manifest_lines()))])
         base = put(store, run_key(Stage.DIRECT), DIRECT)
         if again:
-            put(store, run_key(Stage.DIRECT, "other batches"), AGAIN)
+            put(store, run_key(Stage.DIRECT, "again"), AGAIN)
         put(store, run_key(Stage.REVISE), REVISED, base)
         put(store, run_key(Stage.SELECT), REVISED, base, DECISIONS)
         if both:
@@ -108,7 +119,10 @@ def put(
         if base:
             insert(cursor, "run_bases", arrow_table({"run_id": [key.run_id], "base_run_id": [base]}))
         if decisions:
-            rows = [(key.run_id, f"{SUITE}:{sample}", *decided, "{}") for sample, decided in decisions.items()]
+            rows = [
+                (key.run_id, f"{SUITE}:{sample}", *decided, decision_reply(decided))
+                for sample, decided in decisions.items()
+            ]
             names = ("run_id", "unit_id", "decision", "consistency", "echoed", "problem", "reply")
             insert(cursor, "decisions", arrow_table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))))
     return key.run_id

@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.records import Stage
+from backend.domain.vlm import Decoding
 from backend.endoca.asr import Variant
 from backend.endoca.reconciliation import Move, part_moves
 from backend.services.endoca_series import records
+from backend.services.ingest.answers import Answer, put_answers
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
-from backend.services.noise_floor import noise_floor
+from backend.services.noise_floor import again_setting, noise_floor
 from backend.services.opening import open_store
 from backend.services.reconciliation import (
     Reconciliation,
@@ -29,11 +31,14 @@ from backend.services.reconciliation import (
     reconciled_table,
     reconciliations,
 )
+from backend.services.runs.plan import Plan, VlmIdentity
+from backend.services.runs.record import new_record
 from backend.store.filters import UNREADABLE, UnitFilter
 from backend.store.queries import unit_count, unit_page
 from backend.store.store import Store
 from tests.services.endoca_files import manifest_lines, write_jsonl
 from tests.services.reconciled_store import (
+    AGAIN,
     ATOMIC,
     DIRECT,
     REVISED,
@@ -230,7 +235,7 @@ def test_decisions_labels_and_moves_choose_cases(store: Store, chosen: UnitFilte
     assert samples(store, chosen) == expected
 
 
-def test_a_unit_without_a_decision_is_withheld_and_unreadable(tmp_path: Path) -> None:
+def test_a_unit_without_a_decision_is_withheld_and_counted_apart_from_unreadable_ones(tmp_path: Path) -> None:
     make_store(tmp_path / "store.duckdb", both=False)
     with open_store(tmp_path / "store.duckdb") as store:
         with store.write() as cursor:
@@ -239,7 +244,39 @@ def test_a_unit_without_a_decision_is_withheld_and_unreadable(tmp_path: Path) ->
         assert samples(store, UnitFilter(suite=SUITE, runs=select, decision="abstain")) == ["22", "33"]
         assert samples(store, UnitFilter(suite=SUITE, runs=select, consistency=UNREADABLE)) == ["22", "33"]
         [row] = records(reconciled_table(store, WHOLE))
-        assert (row["select.coverage_k"], row["n_unreadable"]) == (1, 2)
+        assert (row["select.coverage_k"], row["n_unreadable"], row["n_undecided"]) == (1, 1, 1)
+
+
+def test_failed_decisions_are_not_called_unreadable_and_an_empty_reply_is(tmp_path: Path) -> None:
+    make_store(tmp_path / "store.duckdb", both=False)
+    with open_store(tmp_path / "store.duckdb") as store:
+        with store.write() as cursor:
+            for sample, problem, reply in (
+                ("11", "The call timed out after 30 s. Try again.", ""),
+                ("22", "Not asked: the call for its direct answer failed.", ""),
+                ("33", "not one JSON object", ""),
+            ):
+                cursor.execute(
+                    "UPDATE decisions SET decision = 'abstain', consistency = NULL, problem = ?, reply = ? "
+                    "WHERE unit_id = ?",
+                    [problem, reply, f"{SUITE}:{sample}"],
+                )
+        [row] = records(reconciled_table(store, WHOLE))
+        assert (row["n_unreadable"], row["n_select_failed"], row["n_undecided"]) == (1, 2, 0)
+
+
+def test_revised_answers_that_are_missing_or_failed_are_counted_and_so_are_the_harms_among_them(
+    tmp_path: Path,
+) -> None:
+    """Right before was sample 22 alone; it fails, and 11 is missing."""
+    with open_store(tmp_path / "store.duckdb") as store:
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / f"{SUITE}.jsonl", manifest_lines()))])
+        put(store, run_key(Stage.REVISE), {"22": "", "33": REVISED["33"]}, put(store, run_key(Stage.DIRECT), DIRECT))
+        with store.write() as cursor:
+            failed = [Answer(f"{SUITE}:22::complex", "", "The call timed out.")]
+            put_answers(cursor, run_key(Stage.REVISE), failed, "a test", None)
+        [row] = records(reconciled_table(store, WHOLE))
+        assert (row["n_unanswered"], row["harms"], row["harms_unanswered"], row["repairs"]) == (2, 1, 1, 0)
 
 
 SENTENCES = st.sampled_from(
@@ -276,7 +313,7 @@ def test_the_filter_on_moves_lists_exactly_the_units_that_the_definition_moves(
 
 def test_the_noise_floor_counts_what_a_second_decoding_changes(store: Store) -> None:
     [floor] = noise_floor(store, run_id(Stage.DIRECT), WHOLE)
-    assert floor.second == run_id(Stage.DIRECT, "other batches")
+    assert floor.second == run_id(Stage.DIRECT, "again")
     assert (floor.differing.k, floor.differing.n, floor.n_other_words) == (1, 3, 1)
     assert (floor.result.a_wrong_b_right, floor.result.a_right_b_wrong) == (1, 0)
 
@@ -287,10 +324,45 @@ def test_there_is_no_noise_floor_without_a_second_direct_run(tmp_path: Path) -> 
         assert noise_floor(store, run_id(Stage.DIRECT), WHOLE) == []
 
 
+@pytest.mark.parametrize(
+    ("setting", "again"),
+    [("", "again"), ("zero-shot", "zero-shot again"), ("zero-shot again", "zero-shot again")],
+)
+def test_a_decoding_again_has_the_same_setting_and_the_word_after_it(setting: str, again: str) -> None:
+    assert again_setting(setting) == again
+
+
+def test_another_setting_decoding_or_build_is_no_decoding_again(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.duckdb") as store:
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / f"{SUITE}.jsonl", manifest_lines()))])
+        base = put(store, run_key(Stage.DIRECT, "zero-shot"), DIRECT)
+        again = put(store, run_key(Stage.DIRECT, "zero-shot again"), AGAIN)
+        for other in (
+            run_key(Stage.DIRECT, "fine-tuned"),
+            run_key(Stage.DIRECT, "again"),
+            replace(run_key(Stage.DIRECT, "zero-shot"), decoding="greedy, 20 new tokens"),
+        ):
+            put(store, other, AGAIN)
+        assert [floor.second for floor in noise_floor(store, base, WHOLE)] == [again]
+        assert [floor.second for floor in noise_floor(store, again, WHOLE)] == [base]
+        for build, others in (("first", [again]), ("second", [])):
+            with store.write() as cursor:
+                cursor.execute("DELETE FROM run_facts")
+                for run, weights in ((base, "first"), (again, build)):
+                    record = new_record(plan_of(weights), 64)
+                    cursor.execute("INSERT INTO run_facts VALUES (?, ?)", [run, record.model_dump_json()])
+            assert [floor.second for floor in noise_floor(store, base, WHOLE)] == others
+
+
+def plan_of(weights: str) -> Plan:
+    """Return a plan of the VLM with such weights; nothing is asked."""
+    return Plan(run_key(Stage.DIRECT), VlmIdentity(VLM, None, {"weights": weights}), Decoding(), "0" * 64, ())
+
+
 def test_a_unit_that_the_second_run_did_not_answer_says_nothing_about_noise(tmp_path: Path) -> None:
     make_store(tmp_path / "store.duckdb", again=False, both=False)
     with open_store(tmp_path / "store.duckdb") as store:
-        put(store, run_key(Stage.DIRECT, "a part"), {"22": DIRECT["22"]})
+        put(store, run_key(Stage.DIRECT, "again"), {"22": DIRECT["22"]})
         [floor] = noise_floor(store, run_id(Stage.DIRECT), WHOLE)
         assert (floor.differing.k, floor.differing.n) == (0, 1)
 

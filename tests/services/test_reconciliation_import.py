@@ -3,10 +3,12 @@
 import json
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from backend.domain.records import Origin
 from backend.domain.vlm import Decoding
 from backend.endoca.asr import Variant
 from backend.errors import AppError
@@ -15,22 +17,24 @@ from backend.services.export import export_endoca
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.log import logged_imports
+from backend.services.reconciliation import reconciled_table
 from backend.services.removal import remove_run, remove_suite
-from backend.services.runs.direct_answers import stored_base
+from backend.services.runs.direct_answers import folder_base, stored_base
 from backend.services.runs.folder import read_record, write_record
 from backend.services.runs.import_run import import_run
 from backend.services.runs.overview import run_overview
 from backend.services.runs.plan import Plan, read_plan
 from backend.services.runs.reconciliation_plan import STAGES
 from backend.services.runs.reconciliation_run import run_reconciliation
-from backend.services.runs.runner import run_plan
+from backend.services.runs.runner import RunStopped, run_plan
 from backend.store import queries
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from tests.services.endoca_files import prediction_lines, write_jsonl
-from tests.services.reconciled_files import UNREADABLE, Reconciler, reconcile_into
-from tests.services.reconciled_store import ATOMIC, DECISIONS, DIRECT, REVISED
+from tests.services.reconciled_files import Reconciler, reconcile_into
+from tests.services.reconciled_store import ATOMIC, DECISIONS, DIRECT, REVISED, UNREADABLE
 from tests.services.run_files import PARROT, draw_images, drawn_store
+from tests.services.test_runs_runner import stop_at
 
 TABLES = ("runs", "answers", "scores", "outcomes", "run_facts", "calls", "decisions", "run_bases")
 
@@ -126,7 +130,7 @@ def test_the_metrics_of_all_stages_are_those_worked_out_by_hand(store: Store, pl
         "coverage",
         "selective_accuracy",
     )
-    table = endoca_metrics(store, UnitFilter(), intervals=False).to_dict("records")
+    table = endoca_metrics(store, UnitFilter(runs=tuple(stages)), intervals=False).to_dict("records")
     assert {stages[row["run_id"]]: tuple(row[name] for name in names) for row in table} == {
         stage: tuple(share if share is None else pytest.approx(share) for share in shares)
         for stage, shares in SHARES.items()
@@ -138,11 +142,10 @@ def test_a_unit_without_a_decision_in_a_select_run_is_an_abstention(store: Store
     with store.write() as cursor:
         cursor.execute("DELETE FROM decisions WHERE unit_id = 'drawn:11'")
     stages = dict(store.rows("SELECT run_id, stage FROM runs"))
-    rows = {
-        stages[row["run_id"]]: row for row in endoca_metrics(store, UnitFilter(), intervals=False).to_dict("records")
-    }
+    every = UnitFilter(runs=tuple(stages))
+    rows = {stages[row["run_id"]]: row for row in endoca_metrics(store, every, intervals=False).to_dict("records")}
     assert (rows["select"]["coverage"], rows["select"]["selective_accuracy"]) == (pytest.approx(1 / 3), 0.0)
-    units = queries.unit_outcomes(store, UnitFilter())
+    units = queries.unit_outcomes(store, every)
     decided = {(stages[row.run_id], row.unit_id): row.decision for row in units.itertuples()}
     assert {unit: verdict for (stage, unit), verdict in decided.items() if stage == "select"} == {
         "drawn:11": "abstain",
@@ -157,7 +160,8 @@ def test_selective_accuracy_is_undefined_where_nothing_is_given(store: Store, fo
     import_run(store, folder)
     with store.write() as cursor:
         cursor.execute("UPDATE decisions SET decision = 'abstain'")
-    table = endoca_metrics(store, UnitFilter(), intervals=False)
+    runs = tuple(run_id for (run_id,) in store.rows("SELECT run_id FROM runs"))
+    table = endoca_metrics(store, UnitFilter(runs=runs), intervals=False)
     [row] = [row for row in table.to_dict("records") if row["coverage_n"]]
     assert (row["coverage"], row["selective_accuracy"]) == (0.0, None)
 
@@ -186,11 +190,102 @@ def test_a_run_mended_by_resuming_is_imported_again_as_a_whole(store: Store, pla
     before = contents(store)
     with pytest.raises(AppError, match="1 of its units differ, drawn:11 among them") as caught:
         import_run(store, tmp_path / "asr" / "direct")
-    assert "whole ASR folder" in caught.value.hint
+    assert "import run DIR DIR …" in caught.value.hint
     assert contents(store) == before
     assert [run.n_replaced for run in import_run(store, tmp_path / "asr").runs] == [1, 1, 1]
     assert store.value("SELECT count(*) FROM answers WHERE error <> ''") == 0
     assert store.rows("SELECT decision FROM decisions WHERE unit_id = 'drawn:11'") == [("answer",)]
+
+
+@pytest.fixture
+def mended(store: Store, plan: Plan, tmp_path: Path) -> tuple[Path, Path]:
+    """Both variants of one direct run, in the store with a failed call, and resumed in their folders since."""
+    asr, control = tmp_path / "asr", tmp_path / "self"
+    for vlm, resume in ((Reconciler(fails="Is any lettering visible?"), False), (Reconciler(), True)):
+        reconcile_into(asr, plan, vlm, resume=resume)
+        answers = folder_base(asr / "direct", plan)
+        stages = control / "revise", control / "select"
+        run_reconciliation(plan, answers, vlm, *stages, Variant.SELF, resume=resume)
+        if not resume:
+            import_run(store, asr, control)
+    return asr, control
+
+
+def test_both_variants_of_a_mended_direct_run_go_in_together_in_any_order(
+    store: Store, mended: tuple[Path, Path]
+) -> None:
+    before = contents(store)
+    for folder in mended:
+        with pytest.raises(AppError, match="would leave them: 1 of its units differ, drawn:11 among them") as caught:
+            import_run(store, folder)
+        assert "python -m backend import run DIR DIR …" in caught.value.hint
+    assert contents(store) == before
+    asr, control = mended
+    import_run(store, control, asr)
+    assert store.value("SELECT count(*) FROM answers WHERE error <> ''") == 0
+    assert not import_run(store, asr, control).changed
+
+
+def test_what_is_to_be_taken_out_first_is_named_in_an_order_that_works(store: Store, mended: tuple[Path, Path]) -> None:
+    asr, control = mended
+    with pytest.raises(AppError, match="self_revise") as caught:
+        import_run(store, asr)
+    named = [word.rstrip(",") for word in caught.value.hint.split() if word.startswith("Parrot.")]
+    assert [run_id.split(".")[2] for run_id in named] == ["self_select", "self_revise"]
+    for run_id in named:
+        remove_run(store, run_id)
+    import_run(store, asr)
+    import_run(store, control)
+    assert store.value("SELECT count(*) FROM runs") == 5
+    assert store.value("SELECT count(*) FROM answers WHERE error <> ''") == 0
+
+
+def test_two_folders_that_hold_other_answers_of_one_run_are_refused(store: Store, plan: Plan, tmp_path: Path) -> None:
+    run_plan(plan, Reconciler(), tmp_path / "one")
+    run_plan(plan, Reconciler(fails="How many polyps are in the image?"), tmp_path / "other")
+    with pytest.raises(AppError, match=r"Two of these folders hold the run .* differ in 2 of its answers"):
+        import_run(store, tmp_path / "one", tmp_path / "other")
+    assert store.value("SELECT count(*) FROM runs") == 0
+    import_run(store, tmp_path / "one", tmp_path / "one")
+    assert store.value("SELECT count(*) FROM answers") == 9
+
+
+def test_a_control_run_comes_in_only_beside_all_parts_of_its_units(store: Store, plan: Plan, tmp_path: Path) -> None:
+    """The direct run in the store was stopped after the complex question of sample 33."""
+    with pytest.raises(RunStopped):
+        run_plan(plan, Reconciler(), tmp_path / "self" / "direct", batch=1, report=stop_at(7))
+    import_run(store, tmp_path / "self" / "direct")
+    assert store.value("SELECT count(*) FROM answers WHERE probe_id = 'drawn:33::complex'") == 1
+    reconcile_into(tmp_path / "self", plan, Reconciler(), Variant.SELF, resume=True)
+    with pytest.raises(AppError, match="1 of its units differ, drawn:33 among them"):
+        import_run(store, tmp_path / "self" / "revise")
+    assert store.rows("SELECT stage FROM runs") == [("direct",)]
+    import_run(store, tmp_path / "self")
+    [row] = reconciled_table(store, UnitFilter(suite="drawn")).to_dict("records")
+    assert (row["revised.joint_accuracy_k"], row["revised.joint_accuracy_n"]) == (1, 3)
+
+
+@pytest.mark.parametrize("origin", [Origin.PRECOMPUTED, Origin.IMPORTED])
+def test_new_atomic_answers_of_a_direct_run_are_held_against_the_runs_made_from_it(
+    store: Store, plan: Plan, tmp_path: Path, origin: Origin
+) -> None:
+    """As a store may have been filled: an atomic answer is in neither run."""
+    if origin is Origin.IMPORTED:
+        file = SourceFile.at(write_jsonl(tmp_path / "a.jsonl", prediction_lines("Parrot")))
+        again = partial(import_endoca, store, [file])
+    else:
+        run_plan(plan, Reconciler(), tmp_path / "direct")
+        again = partial(import_run, store, tmp_path / "direct")
+    again()
+    [(base,)] = store.rows("SELECT run_id FROM runs")
+    own = tmp_path / "self"
+    run_reconciliation(plan, stored_base(store, base, plan), Reconciler(), own / "revise", own / "select", Variant.SELF)
+    import_run(store, own)
+    with store.write() as cursor:
+        cursor.execute("DELETE FROM answers WHERE probe_id = 'drawn:33::atomic::2'")
+    with pytest.raises(AppError, match="1 of its units differ, drawn:33 among them"):
+        again()
+    assert store.value("SELECT count(*) FROM answers WHERE probe_id = 'drawn:33::atomic::2'") == 0
 
 
 def test_decisions_mended_by_resuming_are_a_change(store: Store, plan: Plan, tmp_path: Path) -> None:
@@ -225,7 +320,7 @@ def test_a_run_made_from_other_answers_than_the_stores_is_refused(store: Store, 
     other = Reconciler(fails="How many polyps are in the image?")  # a part of samples 22 and 33
     run_plan(plan, other, tmp_path / "other")
     import_run(store, tmp_path / "other")
-    with pytest.raises(AppError, match=r"was not made from the answers of .* as they are now: 2 of its units differ"):
+    with pytest.raises(AppError, match=r"was not made from the answers of .* would leave them: 2 of its units differ"):
         import_run(store, tmp_path / "asr" / "revise")
     assert (store.value("SELECT count(*) FROM runs"), store.value("SELECT count(*) FROM run_bases")) == (1, 0)
 
@@ -262,10 +357,22 @@ def test_an_imported_run_can_be_revised_and_its_prompts_are_told_apart(
     notes = import_run(store, tmp_path / "r").notes
     assert any("given under prompts unknown (imported)" in note for note in notes)
     assert {row[0] for row in store.rows("SELECT base_run_id FROM run_bases")} == {base}
-    changed = prediction_lines("Parrot", lambda line: "seven")
-    with pytest.raises(AppError, match=r"was not made from the answers of .* as they are now: 3 of its units"):
-        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "b.jsonl", changed))])
+    changed = SourceFile.at(write_jsonl(tmp_path / "b.jsonl", prediction_lines("Parrot", lambda line: "seven")))
+    with pytest.raises(
+        AppError, match=r"was not made from the answers of .* would leave them: 3 of its units"
+    ) as caught:
+        import_endoca(store, [changed])
+    first, second = (
+        word.rstrip(",.")
+        for word in caught.value.hint.split()
+        if word.startswith("Parrot.drawn.") and "direct" not in word
+    )
+    assert "So it is with" in caught.value.message
+    assert caught.value.hint.endswith(f"asr run --from {base}")
     assert store.value("SELECT count(*) FROM answers WHERE answer = 'seven'") == 0
+    for run_id in (first, second):
+        remove_run(store, run_id)
+    assert import_endoca(store, [changed]).runs[0].n_replaced == 9
 
 
 def test_a_limited_run_copies_the_parts_of_its_own_units_alone(store: Store, folder: Path, tmp_path: Path) -> None:
@@ -299,9 +406,8 @@ def test_runs_are_called_what_the_paper_calls_their_stage(store: Store, folder: 
         "Parrot, ASR-Revise (drawn)",
         "Parrot, ASR-Selective (drawn)",
     ]
-    for _, stages in STAGES.items():
-        for stage in stages:
-            assert run_label({"vlm": "V", "setting": "", "stage": stage}).startswith(("V, ASR-", "V, Self-"))
+    for stage in STAGES:
+        assert run_label({"vlm": "V", "setting": "", "stage": stage}).startswith(("V, ASR-", "V, Self-"))
 
 
 def test_an_exported_select_run_carries_its_decisions(store: Store, folder: Path, tmp_path: Path) -> None:

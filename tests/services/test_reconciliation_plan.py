@@ -1,5 +1,6 @@
 """What Revise and Select are asked over a whole run: each unit's own answers, and nothing that is not the VLM's."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,18 +9,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.domain.progress import Report, silent
-from backend.domain.vlm import Decoding
+from backend.domain.vlm import Decoding, OnText, Reply
 from backend.endoca.asr import Variant
 from backend.endoca.prompts import revise_prompt, select_prompt, self_revise_prompt, self_select_prompt
 from backend.errors import AppError
+from backend.services.ingest.endoca import import_endoca
+from backend.services.ingest.files import SourceFile
+from backend.services.ingest.images import attach_images
 from backend.services.runs.direct_answers import DirectAnswers, Said, folder_base, stored_base
 from backend.services.runs.folder import read_plan_table, read_record, read_shards
 from backend.services.runs.import_run import import_run
+from backend.services.runs.manifest import read_manifest_plan
 from backend.services.runs.plan import Base, Plan, VlmIdentity, read_plan
 from backend.services.runs.reconciliation_plan import revise_plan, select_plan
 from backend.services.runs.reconciliation_run import ASR_FOLDERS, run_reconciliation
 from backend.services.runs.runner import RunStopped, run_plan
-from tests.services.endoca_files import SAMPLES, manifest_lines
+from backend.store.store import Store
+from tests.services.endoca_files import SAMPLES, manifest_lines, prediction_lines, write_jsonl
 from tests.services.reconciled_files import Reconciler, reconcile_into
 from tests.services.reconciled_store import ATOMIC, DIRECT, REVISED
 from tests.services.run_files import PARROT, draw_images, drawn_plan, drawn_store
@@ -133,6 +139,65 @@ def test_a_stored_run_of_another_vlm_or_stage_is_refused_with_the_direct_runs(tm
             stored_base(store, plan.key.run_id, build)
 
 
+@pytest.fixture
+def answered(tmp_path: Path) -> Iterator[tuple[Store, Plan]]:
+    """A store that holds a direct run over its suite, and the plan of that run."""
+    with drawn_store(tmp_path, images=draw_images(tmp_path / "images")) as store:
+        plan = read_plan(store, "drawn", PARROT, Decoding())
+        run_plan(plan, Reconciler(), tmp_path / "direct")
+        import_run(store, tmp_path / "direct")
+        yield store, plan
+
+
+def test_stored_answers_about_other_image_files_are_none_to_a_plan(
+    answered: tuple[Store, Plan], tmp_path: Path
+) -> None:
+    store, plan = answered
+    attach_images(store, draw_images(tmp_path / "images", ["frame-x", "frame-b", "frame-a"]))
+    today = read_plan(store, "drawn", PARROT, Decoding())
+    n_moved = sum(
+        before.image_sha256 != after.image_sha256 for before, after in zip(plan.items, today.items, strict=True)
+    )
+    assert n_moved == 5
+    with pytest.raises(AppError, match=r"lacks 5 of the 9 .* It holds 5 that were given to another question") as caught:
+        stored_base(store, plan.key.run_id, today)
+    assert "leave --from out" in caught.value.hint
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_stored_answers_to_other_questions_are_none_to_a_plan(
+    answered: tuple[Store, Plan], tmp_path: Path, stored: bool
+) -> None:
+    """A manifest names its suite and probes as the stored one does, and asks one thing in other words."""
+    store, plan = answered
+    base = plan.key.run_id
+    if not stored:
+        import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "a.jsonl", prediction_lines("Parrot")))])
+        [(base,)] = store.rows("SELECT run_id FROM runs WHERE origin = 'imported'")
+    lines = manifest_lines()
+    lines[0]["question"] = "Is any lettering to be seen?"
+    manifest = write_jsonl(tmp_path / "endoca_drawn.jsonl", lines)
+    other = read_manifest_plan(manifest, tmp_path / "images", PARROT, Decoding())
+    with pytest.raises(AppError, match=r"lacks 1 of the 9 .* drawn:11::complex among them. It holds 1 that were given"):
+        stored_base(store, base, other)
+    same = read_manifest_plan(
+        write_jsonl(tmp_path / "endoca_drawn.jsonl", manifest_lines()), tmp_path / "images", PARROT, Decoding()
+    )
+    assert len(stored_base(store, base, same).said) == 9
+
+
+def test_stored_answers_under_other_prompts_are_taken_where_the_questions_are_the_same(
+    answered: tuple[Store, Plan],
+) -> None:
+    store, plan = answered
+    later = replace(
+        plan,
+        key=replace(plan.key, prompt_version="endoca-9"),
+        items=tuple(replace(item, prompt=f"Look. {item.prompt}") for item in plan.items),
+    )
+    assert len(stored_base(store, plan.key.run_id, later).said) == 9
+
+
 # Run folders ----------------------------------------------------------------------------------------------------------
 
 
@@ -185,6 +250,34 @@ def test_a_run_stopped_in_its_last_stage_goes_on_there(direct: Plan, tmp_path: P
     assert len(vlm.asked) == 9 + 3 + 3
     assert reconciled.select.counts.done == 3
     assert len(set(vlm.asked[9:])) == 6
+
+
+class Changing(Reconciler):
+    """Says its direct and atomic answers with a space after them: the same words, and another prompt after."""
+
+    def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
+        reply = super().answer(image, prompt, decoding, on_text)
+        return reply if "\n" in prompt else replace(reply, text=f"{reply.text} ")
+
+
+def test_a_direct_answer_that_was_lost_and_is_another_now_is_named_as_the_cause(direct: Plan, tmp_path: Path) -> None:
+    reconcile_into(tmp_path / "asr", direct, Reconciler())
+    (tmp_path / "asr" / "direct" / "answers-00001.parquet").write_bytes(b"PAR1")
+    with pytest.raises(AppError, match="holds 3 answers made from others than those that now stand before them") as one:
+        reconcile_into(tmp_path / "asr", direct, Changing(), resume=True)
+    assert direct.key.run_id in one.value.message and "limit" not in one.value.message
+    assert "--out" in one.value.hint and "--from" in one.value.hint
+    answers = folder_base(tmp_path / "asr" / "direct", direct)
+    folders = tmp_path / "anew" / "revise", tmp_path / "anew" / "select"
+    assert run_reconciliation(direct, answers, Changing(), *folders, Variant.ASR).select.counts.done == 3
+
+
+def test_a_lower_limit_than_before_is_still_named_as_the_cause(direct: Plan, tmp_path: Path) -> None:
+    reconcile_into(tmp_path, direct, Reconciler())
+    of_first = replace(direct, items=tuple(item for item in direct.items if item.unit_id == direct.unit_ids[0]))
+    answers = folder_base(tmp_path / "direct", direct)
+    with pytest.raises(AppError, match="holds 2 answers that this plan does not ask for: the limit is lower"):
+        run_plan(revise_plan(of_first, answers, Variant.ASR), Reconciler(), tmp_path / "revise", resume=True)
 
 
 def test_a_folder_of_the_other_variant_or_of_another_direct_run_is_not_gone_on_with(

@@ -100,7 +100,7 @@ def import_endoca(
             given = [answered.answer for answered in of_run.values() if answered.answer is not None]
             outcome.runs.append(put_answers(cursor, key, given, outcome.source, vlm_group, memo))
         for run in outcome.runs:
-            if run.n_replaced:
+            if run.n_replaced or run.n_new:
                 check_made_from(cursor, dependents(cursor, run.run_id))
         report("scoring", len(answers), len(answers))
         write_log(cursor, outcome)

@@ -1,7 +1,7 @@
 """What a direct run said, from its run folder or from the store: what Revise and Select are made from.
 
-It must be the VLM's own, to the same questions, and to all of them that a plan asks: an answer
-that is not there cannot be revised, and no other is put in its place.
+It must be the VLM's own, to the same questions about the same images, and to all of them that a
+plan asks: an answer that is not there cannot be revised, and no other is put in its place.
 """
 
 __all__ = ["DirectAnswers", "Said", "folder_answers", "folder_base", "folder_record", "stored_base", "stored_setting"]
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from backend.domain.records import Stage, System
 from backend.errors import AppError
 from backend.services.runs.folder import read_record, read_shards
-from backend.services.runs.plan import Base, Plan, VlmIdentity
+from backend.services.runs.plan import Base, Item, Plan, VlmIdentity
 from backend.services.runs.record import RunRecord, new_record
 from backend.store.store import Store
 
@@ -103,6 +103,10 @@ def stored_setting(store: Store, run_id: str) -> str:
 def stored_base(store: Store, run_id: str, direct: Plan) -> DirectAnswers:
     """Return what a stored direct run, of any origin, says to a plan.
 
+    An answer to another question, or about another image file, than the plan's is none to the plan.
+    What was asked is known of runs of Parallax, word by word and file by file; of those given under other
+    prompts, and of imported ones, the question and the image's name in the store are compared.
+
     Args:
         store: Holds the run.
         run_id: Its id.
@@ -110,7 +114,7 @@ def stored_base(store: Store, run_id: str, direct: Plan) -> DirectAnswers:
 
     Raises:
         AppError: As `stored_setting`; or the run is another VLM's or another build's, over another
-            suite, or lacks an answer to the plan.
+            suite, or lacks an answer to the plan; how many it gave to something else is said.
     """
     stored_setting(store, run_id)
     [(vlm, suite, origin, prompt_version, decoding)] = store.rows(
@@ -123,13 +127,24 @@ def stored_base(store: Store, run_id: str, direct: Plan) -> DirectAnswers:
             _direct_runs(store),
         )
     _check_build(store, run_id, direct.vlm)
-    rows = store.rows("SELECT probe_id, answer, error FROM answers WHERE run_id = ?", [run_id])
-    said = {probe_id: Said(answer, error) for probe_id, answer, error in rows}
+    items = {item.probe_id: item for item in direct.items}
+    said, n_other = {}, 0
+    for probe_id, answer, error, *asked in store.rows(_STORED, {"run": run_id}):
+        if (item := items.get(probe_id)) is None:
+            continue
+        if _is_asked(item, _Asked(*asked), same_prompts=prompt_version == direct.key.prompt_version):
+            said[probe_id] = Said(answer, error)
+        else:
+            n_other += 1
     _check_whole(
         said,
         direct,
         f"The run {run_id}",
-        "Import what it lacks first, or ask only for the first units that it has whole, with --limit.",
+        "Attach the image files that it was asked about, or leave --from out: the VLM then answers the questions "
+        "itself first."
+        if n_other
+        else "Import what it lacks first, or ask only for the first units that it has whole, with --limit.",
+        n_other,
     )
     return DirectAnswers(Base(run_id, origin, prompt_version, decoding), said)
 
@@ -142,8 +157,37 @@ def folder_record(folder: Path) -> RunRecord:
     """
     record = read_record(folder)
     if record is None:
-        raise AppError(f"{folder} is no run folder (no run.json in it).", "Name the folder that predict wrote.")
+        raise AppError(
+            f"{folder} is no run folder (no run.json in it).", "Name the folder that predict or asr run wrote."
+        )
     return record
+
+
+_STORED = """
+    SELECT a.probe_id, a.answer, a.error, p.question, u.image_id, c.prompt, c.image_sha256
+    FROM answers a JOIN probes p ON p.probe_id = a.probe_id JOIN units u ON u.unit_id = p.unit_id
+    LEFT JOIN calls c ON c.run_id = a.run_id AND c.probe_id = a.probe_id
+    WHERE a.run_id = $run
+"""
+
+
+class _Asked(NamedTuple):
+    """What a stored answer was given to."""
+
+    question: str
+    image_id: str
+    prompt: str | None
+    """None where the run came without its calls."""
+    image_sha256: str | None
+
+
+def _is_asked(item: Item, asked: _Asked, *, same_prompts: bool) -> bool:
+    """Return whether an item of a plan asks what was asked."""
+    if asked.prompt is not None and item.image_sha256 != asked.image_sha256:
+        return False
+    if asked.prompt is not None and same_prompts:
+        return item.prompt == asked.prompt
+    return (item.question, item.image_id) == (asked.question, asked.image_id)
 
 
 def _check_build(store: Store, run_id: str, vlm: VlmIdentity) -> None:
@@ -163,12 +207,17 @@ def _check_build(store: Store, run_id: str, vlm: VlmIdentity) -> None:
         )
 
 
-def _check_whole(said: Mapping[str, Said], direct: Plan, what: str, hint: str) -> None:
+def _check_whole(said: Mapping[str, Said], direct: Plan, what: str, hint: str, n_other: int = 0) -> None:
     lacking = [item.probe_id for item in direct.items if item.probe_id not in said]
     if lacking:
+        other = (
+            f" It holds {n_other:,} that were given to another question, or about another image file or none."
+            if n_other
+            else ""
+        )
         raise AppError(
             f"{what} lacks {len(lacking):,} of the {len(direct.items):,} direct and atomic answers asked for, that to "
-            f"{lacking[0]} among them.",
+            f"{lacking[0]} among them.{other}",
             hint,
         )
 

@@ -2,24 +2,27 @@
 
 __all__ = ["import_run"]
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.progress import Report, silent
+from backend.endoca.asr import StepName
 from backend.errors import AppError
 from backend.services.ingest.answers import Answer, put_answers
 from backend.services.ingest.log import write_log
 from backend.services.ingest.report import ImportReport, RunReport
-from backend.services.runs.folder import RECORD, read_plan_table, read_record, read_shards
+from backend.services.runs.direct_answers import folder_record
+from backend.services.runs.folder import RECORD, read_plan_table, read_shards
 from backend.services.runs.reconciled_runs import (
-    RECONCILED,
     check_made_from,
     dependents,
     put_decisions,
     revise_run_of,
     whole_answers,
 )
+from backend.services.runs.reconciliation_plan import STAGES
 from backend.services.runs.reconciliation_run import ASR_FOLDERS
 from backend.services.runs.record import RunRecord
 from backend.store.arrow import arrow_table
@@ -42,29 +45,35 @@ class _Folder(NamedTuple):
     """For people."""
 
 
-def import_run(store: Store, folder: Path, *, report: Report = silent) -> ImportReport:
-    """Import a run folder, in one transaction. Importing it again changes nothing.
+def import_run(store: Store, *folders: Path, report: Report = silent) -> ImportReport:
+    """Import run folders, in one transaction. Importing them again changes nothing.
 
     A run that is not finished goes in as far as it is; what it lacks counts as missing, and a
     later import adds it. The answers must be those of the store's own questions: a probe that
     the suite lacks, or asks in other words, refuses the whole folder. The folder of an ASR run
     holds up to three of these, which go in together. A Revise or Select run must have been made
-    from the answers of its direct run as the store then has them.
+    from the answers of its direct run as the store then has them; so where a direct run has changed, all
+    runs made from it go in at once.
 
     Args:
         store: Holds the suite.
-        folder: As `run_plan` leaves it, or one that holds such folders of an ASR run; a run that is
-            still at work may be read too.
+        folders: At least one, in any order: each as `run_plan` leaves it, or one that holds such folders of
+            an ASR run; a run that is still at work may be read too.
         report: Told of progress; may raise `Cancelled`.
 
     Raises:
-        AppError: The folder is none, holds no answer or a damaged file; the store lacks its suite or
+        AppError: A folder is none, holds no answer or a damaged file; the store lacks its suite or
             what it was made from, or holds the same run by another build of the VLM or with other
-            wordings, or one that was made from answers that this import would replace.
+            wordings, or one that was made from answers that this import would replace; or two folders
+            give other answers of one run.
     """
-    report(f"reading {folder.name}", 0, None)
-    outcome = ImportReport("run", f"run folder {folder.resolve().name}")
-    found = _read_all(folder, outcome)
+    names = ", ".join(folder.resolve().name for folder in folders)
+    outcome = ImportReport("run", f"run folder{'s' if len(folders) > 1 else ''} {names}")
+    found: list[_Folder] = []
+    for folder in folders:
+        report(f"reading {folder.name}", 0, None)
+        found += _read_all(folder, outcome)
+    found.sort(key=_place)
     n_answers = sum(len(one.prompts) for one in found)
     with store.write() as cursor:
         n_done = 0
@@ -72,23 +81,31 @@ def import_run(store: Store, folder: Path, *, report: Report = silent) -> Import
         for one in found:
             report("scoring", n_done, n_answers)
             done = _put(cursor, one)
+            _check_said_once(done, outcome.runs)
             outcome.runs.append(done)
             outcome.notes.extend(_notes(cursor, one.record))
             checked.update([done.run_id] if one.record.base else ())
-            checked.update(dependents(cursor, done.run_id) if done.n_replaced else ())
+            checked.update(dependents(cursor, done.run_id) if done.n_replaced or done.n_new else ())
             n_done += len(one.prompts)
-        check_made_from(cursor, checked)
+        check_made_from(cursor, checked, written={run.run_id for run in outcome.runs})
         write_log(cursor, outcome)
     report("scoring", n_answers, n_answers)
     return outcome
 
 
+def _place(one: _Folder) -> int:
+    """Return where a folder stands among others: after those whose answers it is made from."""
+    made = STAGES.get(one.record.stage)
+    return 0 if made is None else 1 + (made.step is StepName.SELECT)
+
+
 def _read_all(folder: Path, outcome: ImportReport) -> list[_Folder]:
-    """Return the folder read, or those of an ASR run inside it, in the order in which they were made."""
+    """Return the folder read, or those of an ASR run inside it."""
+    source = f"run folder {folder.resolve().name}"
     parts = [folder / name for name in ASR_FOLDERS if (folder / name / RECORD).is_file()]
     if (folder / RECORD).is_file() or not parts:
-        return [_whole(folder, _read(folder, outcome.source))]
-    read = {part: _read(part, f"{outcome.source}/{part.name}") for part in parts}
+        return [_whole(folder, _read(folder, source))]
+    read = {part: _read(part, f"{source}/{part.name}") for part in parts}
     outcome.notes.extend(f"The folder {part.name} holds no answer yet." for part, one in read.items() if one is None)
     return [one for one in read.values() if one] or [_whole(parts[0], None)]
 
@@ -101,11 +118,7 @@ def _whole(folder: Path, read: _Folder | None) -> _Folder:
 
 def _read(folder: Path, source: str) -> _Folder | None:
     """Return what a run folder holds; None where there is no answer yet."""
-    record = read_record(folder)
-    if record is None:
-        raise AppError(
-            f"{folder} is no run folder (no {RECORD} in it).", "Name the folder that predict or asr run wrote."
-        )
+    record = folder_record(folder)
     shards = read_shards(folder, record)
     if shards.lost:
         raise AppError(
@@ -129,12 +142,21 @@ def _put(cursor: "duckdb.DuckDBPyConnection", read: _Folder) -> RunReport:
     _check_questions(cursor, record.suite, columns[0], prompts)
     _check_same_run(cursor, record)
     given = [Answer(*row) for row in zip(*columns, strict=True)]
-    kept = whole_answers(cursor, record, given) if record.stage in RECONCILED else given
+    kept = whole_answers(cursor, record, given) if record.stage in STAGES else given
     done = put_answers(cursor, record.key, kept, source, record.vlm.group)
     _put_facts(cursor, record, answers, prompts)
     if revise_run_of(record.key):
         return replace(done, n_decisions_changed=put_decisions(cursor, done.run_id, given))
     return done
+
+
+def _check_said_once(done: RunReport, before: Sequence[RunReport]) -> None:
+    if done.n_replaced and any(run.run_id == done.run_id for run in before):
+        raise AppError(
+            f"Two of these folders hold the run {done.run_id}, and differ in {done.n_replaced:,} of its answers. "
+            "Nothing was changed.",
+            "Name the one that the other runs were made from, and leave the other out.",
+        )
 
 
 def _check_suite(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> None:

@@ -5,38 +5,27 @@ these are, and those are not replaced under it: what it was asked must at all ti
 direct run's answers in the store would have it asked.
 """
 
-__all__ = ["RECONCILED", "check_made_from", "dependents", "put_decisions", "revise_run_of", "whole_answers"]
+__all__ = ["check_made_from", "dependents", "put_decisions", "revise_run_of", "whole_answers"]
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from backend.domain.records import Origin, Role, RunKey, Stage, System
+from backend.domain.records import Origin, Role, RunKey, System
 from backend.endoca import prompts
-from backend.endoca.asr import Variant
+from backend.endoca.asr import StepName
 from backend.endoca.decision import failed_decision, read_decision
 from backend.errors import AppError
 from backend.services.ingest.answers import Answer
 from backend.services.runs.direct_answers import Said
 from backend.services.runs.plan import templates_sha256
-from backend.services.runs.reconciliation_plan import STAGES, unit_prompt
+from backend.services.runs.reconciliation_plan import STAGES, stage_of, unit_prompt
 from backend.services.runs.record import RunRecord
 from backend.store.arrow import arrow_table
 from backend.store.store import insert
 
 if TYPE_CHECKING:
     import duckdb
-
-_VARIANTS: Mapping[str, Variant] = MappingProxyType(
-    {stage: variant for variant, stages in STAGES.items() for stage in stages}
-)
-
-_REVISED_BY: Mapping[str, Stage] = MappingProxyType({select: revise for revise, select in STAGES.values()})
-"""Select stage → the stage whose answers it gives or withholds."""
-
-RECONCILED: frozenset[str] = frozenset(_VARIANTS)
-"""The stages of Revise and Select runs."""
 
 
 def whole_answers(cursor: "duckdb.DuckDBPyConnection", record: RunRecord, given: Sequence[Answer]) -> list[Answer]:
@@ -111,33 +100,65 @@ def dependents(cursor: "duckdb.DuckDBPyConnection", run_id: str) -> list[str]:
     return sorted(one for one, base in found.items() if base == run_id or revise_run_of(keys[one]) == run_id)
 
 
-def check_made_from(cursor: "duckdb.DuckDBPyConnection", run_ids: Iterable[str]) -> None:
+def check_made_from(cursor: "duckdb.DuckDBPyConnection", run_ids: Iterable[str], written: Collection[str] = ()) -> None:
     """Refuse, at the end of a transaction, runs that do not fit the answers they were made from.
 
     Args:
         cursor: The caller's write transaction; an error rolls it back.
         run_ids: Revise and Select runs that were written, or whose direct or Revise run was.
+        written: Those of them that were themselves written.
 
     Raises:
         AppError: A run was asked something else than these answers would have it asked, or holds other
-            atomic answers; or its wordings are another version's and cannot be made again.
+            atomic answers than its direct run, or some that this lacks; or its wordings are another
+            version's and cannot be made again.
     """
+    unfit: dict[str, list[str]] = {}
+    bases: dict[str, str] = {}
     for run_id in sorted(set(run_ids)):
-        [(base,)] = cursor.execute("SELECT base_run_id FROM run_bases WHERE run_id = ?", [run_id]).fetchall()
-        unfit = _unfit_units(cursor, _key(cursor, run_id), base)
-        if unfit:
-            raise AppError(
-                f"The run {run_id} was not made from the answers of {base} as they are now: {len(unfit):,} of its "
-                f"units differ, {unfit[0]} among them. Nothing was changed.",
-                "Import the whole ASR folder at once (where it was stopped, go on with asr run … --resume before), or "
-                f"take that run out first: python -m backend remove run {run_id}",
-            )
+        [(bases[run_id],)] = cursor.execute("SELECT base_run_id FROM run_bases WHERE run_id = ?", [run_id]).fetchall()
+        units = _unfit_units(cursor, _key(cursor, run_id), bases[run_id])
+        if units:
+            unfit[run_id] = units
+    if unfit:
+        first, *others = unfit
+        also = f" So it is with {', '.join(others)}." if others else ""
+        raise AppError(
+            f"The run {first} was not made from the answers of {bases[first]} as this import would leave them: "
+            f"{len(unfit[first]):,} of its units differ, {unfit[first][0]} among them.{also} Nothing was changed.",
+            _way_out(cursor, bases[first], [run_id for run_id in unfit if run_id not in written]),
+        )
 
 
 def revise_run_of(key: RunKey) -> str | None:
     """Return the id of the Revise run that a Select run decides on; None for any other run."""
-    revise = _REVISED_BY.get(key.stage)
-    return replace(key, stage=revise).run_id if revise else None
+    made = STAGES.get(key.stage)
+    if made is None or made.step is not StepName.SELECT:
+        return None
+    return replace(key, stage=stage_of(made.variant, StepName.REVISE)).run_id
+
+
+def _way_out(cursor: "duckdb.DuckDBPyConnection", base: str, stored: Sequence[str]) -> str:
+    """Return what to do about runs that do not fit: what to import at once, or what to take out, Select before Revise.
+
+    Args:
+        cursor: The caller's write transaction.
+        base: Their direct run.
+        stored: Those of them that the import does not bring.
+    """
+    again = f"make them again: asr run --from {base}"
+    leaving = {*stored, *(one for run_id in stored for one in dependents(cursor, run_id))}
+    revised = {revise_run_of(_key(cursor, run_id)) for run_id in leaving}
+    out = ", then ".join(
+        f"python -m backend remove run {run_id}" for run_id in sorted(leaving, key=lambda one: (one in revised, one))
+    )
+    if _key(cursor, base).origin == Origin.IMPORTED:
+        return f"Take out first, in this order: {out}. Then {again}" if out else f"Import its file first, or {again}"
+    together = (
+        "Import the folder of the direct run and those of all runs made from it in one command: python -m backend "
+        "import run DIR DIR … (where one was stopped, go on with it before: asr run … --resume). "
+    )
+    return together + (f"Or take out first, in this order: {out}" if out else f"Or {again}")
 
 
 def _checked_base(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> str:
@@ -173,7 +194,10 @@ def _checked_base(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> str
 
 
 def _unfit_units(cursor: "duckdb.DuckDBPyConnection", key: RunKey, base: str) -> list[str]:
-    """Return the units of a run that the answers of its direct run, and of its Revise run, do not explain."""
+    """Return the units of a run that the answers of its direct run, and of its Revise run, do not explain.
+
+    All atomic answers count, those too that the control's prompts leave out: its joint accuracy rests on them.
+    """
     run_id, revise = key.run_id, revise_run_of(key)
     asked = cursor.execute(
         """
@@ -189,25 +213,30 @@ def _unfit_units(cursor: "duckdb.DuckDBPyConnection", key: RunKey, base: str) ->
         return [row[0] for row in asked]
     parts: dict[str, list[tuple[str, Said]]] = {}
     unfit: set[str] = set()
-    for unit_id, question, *said in cursor.execute(
+    for unit_id, question, answer, error, *own in cursor.execute(
         """
         SELECT p.unit_id, p.question, b.answer, b.error, own.answer, own.error
-        FROM probes p JOIN answers own ON own.run_id = $run AND own.probe_id = p.probe_id
+        FROM probes p
+        LEFT JOIN answers own ON own.run_id = $run AND own.probe_id = p.probe_id
         LEFT JOIN answers b ON b.run_id = $base AND b.probe_id = p.probe_id
-        WHERE p.role = $role ORDER BY p.unit_id, p.position
+        WHERE p.role = $role
+          AND p.unit_id IN (SELECT q.unit_id FROM calls c JOIN probes q USING (probe_id) WHERE c.run_id = $run)
+        ORDER BY p.unit_id, p.position
         """,
         {"run": run_id, "base": base, "role": Role.ATOMIC},
     ).fetchall():
-        parts.setdefault(unit_id, []).append((question, Said(*said[2:])))
-        if said[:2] != said[2:]:
+        if answer is None or own != [answer, error]:
             unfit.add(unit_id)
+        else:
+            parts.setdefault(unit_id, []).append((question, Said(answer, error)))
+    variant = STAGES[key.stage].variant
     for unit_id, question, prompt, answer, error, revised, revised_error in asked:
         if answer is None or (revise and revised is None):
             unfit.add(unit_id)
-            continue
-        before, after = Said(answer, error), Said(revised, revised_error) if revise else None
-        if prompt != unit_prompt(_VARIANTS[key.stage], question, before, parts.get(unit_id, []), after).prompt:
-            unfit.add(unit_id)
+        elif unit_id not in unfit:
+            before, after = Said(answer, error), Said(revised, revised_error) if revise else None
+            if prompt != unit_prompt(variant, question, before, parts.get(unit_id, []), after).prompt:
+                unfit.add(unit_id)
     return sorted(unfit)
 
 

@@ -6,7 +6,7 @@ becomes an error row that says so. Item ids hang on the prompts, so another answ
 another question after.
 """
 
-__all__ = ["STAGES", "revise_plan", "select_plan", "unit_prompt"]
+__all__ = ["STAGES", "revise_plan", "select_plan", "stage_of", "unit_prompt"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,10 +20,29 @@ from backend.endoca.asr import DECODINGS, StepName, Variant, revise_step, select
 from backend.services.runs.direct_answers import DirectAnswers, Said
 from backend.services.runs.plan import Item, Plan, item_id, templates_sha256
 
-STAGES: Mapping[Variant, tuple[Stage, Stage]] = MappingProxyType(
-    {Variant.ASR: (Stage.REVISE, Stage.SELECT), Variant.SELF: (Stage.SELF_REVISE, Stage.SELF_SELECT)}
+
+class Reconciling(NamedTuple):
+    """What a run of a stage does."""
+
+    variant: Variant
+    step: StepName
+    """REVISE or SELECT."""
+
+
+STAGES: Mapping[str, Reconciling] = MappingProxyType(
+    {
+        Stage.REVISE: Reconciling(Variant.ASR, StepName.REVISE),
+        Stage.SELECT: Reconciling(Variant.ASR, StepName.SELECT),
+        Stage.SELF_REVISE: Reconciling(Variant.SELF, StepName.REVISE),
+        Stage.SELF_SELECT: Reconciling(Variant.SELF, StepName.SELECT),
+    }
 )
-"""The stages of a variant's Revise and Select runs."""
+"""The stages of Revise and Select runs."""
+
+
+def stage_of(variant: Variant, step: StepName) -> str:
+    """Return the stage in which a variant revises, or selects."""
+    return next(stage for stage, one in STAGES.items() if one == (variant, step))
 
 
 class UnitPrompt(NamedTuple):
@@ -85,12 +104,13 @@ def unit_prompt(
 
 
 def _plan(direct: Plan, answers: DirectAnswers, variant: Variant, revised: Mapping[str, Said] | None) -> Plan:
-    decoding = DECODINGS[StepName.REVISE if revised is None else StepName.SELECT]
+    step = StepName.REVISE if revised is None else StepName.SELECT
+    decoding = DECODINGS[step]
     key = RunKey(
         system=System.ENDOCA,
         suite=direct.key.suite,
         vlm=direct.key.vlm,
-        stage=STAGES[variant][revised is not None],
+        stage=stage_of(variant, step),
         origin=Origin.PRECOMPUTED,
         setting=direct.key.setting,
         prompt_version=prompts.PROMPT_VERSION,

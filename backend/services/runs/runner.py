@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backend.domain.progress import Cancelled, Report, silent
 from backend.domain.vlm import Ask, Reply, Vlm
@@ -35,6 +36,9 @@ from backend.services.runs.lock import locked
 from backend.services.runs.plan import Item, Plan, text_sha256
 from backend.services.runs.record import Counts, RunRecord, Session, new_record, new_session
 from backend.services.runs.surroundings import code_facts, machine_facts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BATCH = 64
 """Calls given to a VLM at once where nobody says otherwise."""
@@ -159,7 +163,7 @@ class _Run:
                     "Go on with it with --resume, or name another folder with --out.",
                 )
             outcomes = dict(zip(*(shards.answers.column(c).to_pylist() for c in ("item_id", "error")), strict=True))
-            _check_same_run(folder, record, fresh, [item for item, error in outcomes.items() if not error], plan)
+            _check_same_run(folder, record, fresh, shards.answers, plan)
             kept = {"n_shards": shards.last, "lost_shards": (*record.lost_shards, *shards.lost)}
             run = cls(plan, folder, record.model_copy(update=kept), session, device)
             run._outcomes = {item.item_id: outcomes[item.item_id] for item in plan.items if item.item_id in outcomes}
@@ -232,17 +236,28 @@ class _Run:
         write_record(self._folder, self.record)
 
 
-def _check_same_run(folder: Path, record: RunRecord, fresh: RunRecord, answered: Sequence[str], plan: Plan) -> None:
+def _check_same_run(folder: Path, record: RunRecord, fresh: RunRecord, answers: "pa.Table", plan: Plan) -> None:
     different = record.differences(fresh)
     if different:
         raise AppError(
             f"{folder} holds another run: {'; '.join(different)}.",
             "Give the options it was begun with, or name another folder with --out.",
         )
-    strange = len(set(answered) - {item.item_id for item in plan.items})
-    if strange:
+    planned = {item.item_id for item in plan.items}
+    images = {item.probe_id: item.image_sha256 for item in plan.items}
+    columns = (answers.column(name).to_pylist() for name in ("item_id", "error", "probe_id", "image_sha256"))
+    rows = [row[2:] for row in zip(*columns, strict=True) if row[0] not in planned and not row[1]]
+    if plan.base and (remade := [row for row in rows if row in images.items()]):
         raise AppError(
-            f"{folder} holds {strange:,} answers that this plan does not ask for: the limit is lower than before, or "
+            f"{folder} holds {len(remade):,} answers made from others than those that now stand before them: "
+            f"what the direct run {plan.base.run_id} said, or the revised answer, is no longer the same. A lost or "
+            "damaged shard does that, for what was in it is asked again.",
+            "Name another folder with --out, and with --from the direct run or its folder, so that only what is made "
+            "from it is asked again.",
+        )
+    if rows:
+        raise AppError(
+            f"{folder} holds {len(rows):,} answers that this plan does not ask for: the limit is lower than before, or "
             "the suite or its images have changed.",
             "Give the limit it was begun with or none, or name another folder with --out.",
         )
