@@ -185,7 +185,7 @@ if rows:
     if not floors:
         st.text(
             "N/A: the store has one direct run of this VLM over this suite with this prompt version, decoding and "
-            "setting. To see how far it repeats itself, ask again, for example in batches of another size, and import it:"
+            "setting. To see how far it repeats itself, ask again, for example in other batches, and import it:"
         )
         for command in noise_commands(of_base[0]["vlm"], chosen.suite, the_store().path, of_base[0]["setting"]):
             st.code(command, language="bash", wrap_lines=True)

@@ -13,6 +13,7 @@ import streamlit as st
 
 from backend.domain.stage_words import stage_words
 from backend.errors import MAX_LISTED_LINES, BadLine
+from backend.services.demo.built_in import BEGUN
 from backend.services.ingest.report import ImportReport
 from backend.store.filters import UnitFilter
 from pages.ui.links import CASE, ENDOCA
@@ -24,12 +25,13 @@ KINDS = {
     "blind": "Blind baseline",
     "run": "Run folder",
     "demo": "Built-in data set",
+    BEGUN: "Built-in data set",
     "rescore": "Scoring anew",
     "removal": "Removal",
 }
 """Kind of an import → in words."""
 
-SAID_BY_NOTES = ("rescore", "removal")
+SAID_BY_NOTES = ("rescore", "removal", BEGUN)
 """Kinds whose notes say all there is to say."""
 
 NO_IMAGE_FOUND = "nothing changed: no file there is named like an image of the store"

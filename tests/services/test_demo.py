@@ -1,6 +1,7 @@
 """Promises of the built-in data set's way into a store, and of what is said about its VLM."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from backend.demo.curves import CURVES, CurvePoint, keep_point
 from backend.demo.training_record import RECORD
 from backend.domain.progress import Cancelled
 from backend.errors import AppError
-from backend.services.demo import report
+from backend.services.demo import built_in, report
 from backend.services.demo.box_training import box_training
 from backend.services.demo.built_in import DemoStopped, put_demo, wants_demo
 from backend.services.demo.questions import samples
@@ -17,6 +18,7 @@ from backend.services.demo.shipped import DEMO_SUITE
 from backend.services.demo.synthetic import SYNTHETIC, synthetic_suites
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
+from backend.services.ingest.log import write_note
 from backend.services.opening import open_store
 from backend.services.removal import remove_suite
 from backend.services.store_contents import totals
@@ -118,6 +120,37 @@ def test_stopped_half_way_it_says_that_a_part_is_there_and_the_rest_can_be_broug
         assert totals(store).images_at_hand == 0
         put_demo(store)
         assert totals(store).images_at_hand == 2
+
+
+def test_a_first_start_that_was_killed_goes_on_at_the_next(
+    asked_for: None, shipped_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """As a process ends that is killed: nothing after it runs."""
+
+    path = tmp_path / "store.duckdb"
+    store = Store.create(path)
+    monkeypatch.setattr(built_in, "_begun", lambda store: nullcontext(_note_begun(store)))
+
+    def kill_at_the_answers(stage: str, done: int, total: int | None) -> None:
+        if stage.startswith("reading endoca"):
+            raise Killed
+
+    with pytest.raises(Killed):
+        put_demo(store, kill_at_the_answers)
+    store.close()
+    monkeypatch.undo()
+    monkeypatch.setenv("PARALLAX_DEMO", "on")
+    ship(shipped_demo, monkeypatch)
+    with open_store(path) as opened:
+        assert totals(opened).runs == 0 and wants_demo(opened)
+        put_demo(opened)
+        assert totals(opened).runs == N_RUNS and not wants_demo(opened)
+
+
+def _note_begun(store: Store) -> None:
+    with store.write() as cursor:
+        write_note(cursor, built_in.BEGUN, "demo", "It is being brought in.")
 
 
 def test_to_bring_it_in_again_changes_nothing(shipped_demo: Path, tmp_path: Path) -> None:

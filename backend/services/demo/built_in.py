@@ -2,7 +2,8 @@
 
 __all__ = ["DemoStopped", "demo_task", "put_demo", "wants_demo"]
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 
@@ -13,11 +14,15 @@ from backend.services.demo.shipped import BLIND_DIRECT, DEMO, DEMO_SUITE, DIRECT
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
+from backend.services.ingest.log import write_note
 from backend.services.ingest.report import ImportReport
 from backend.services.jobs import Task
 from backend.services.runs.import_run import import_run
 from backend.settings import setting
 from backend.store.store import Store
+
+BEGUN = "demo begun"
+"""Kind of the row in the log of imports that stands there while the data set comes in."""
 
 
 class DemoStopped(Cancelled):
@@ -50,16 +55,29 @@ def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> I
         steps.append(partial(import_run, store, RUNS / run, report=report))
     if attach:
         steps.append(partial(attach_images, store, FRAMES, report=report))
-    for number, step in enumerate(steps):
-        try:
-            brought = step()
-        except Cancelled as cancelled:
-            raise DemoStopped if number else cancelled from cancelled
-        done.suites += brought.suites
-        done.runs += brought.runs
-        done.notes += brought.notes
-        done.images |= brought.images
+    with _begun(store):
+        for number, step in enumerate(steps):
+            try:
+                brought = step()
+            except Cancelled as cancelled:
+                raise DemoStopped if number else cancelled from cancelled
+            done.suites += brought.suites
+            done.runs += brought.runs
+            done.notes += brought.notes
+            done.images |= brought.images
     return done
+
+
+@contextmanager
+def _begun(store: Store) -> Iterator[None]:
+    """Keep a row in the log of imports for as long as parts come in; only a process that was killed leaves it there."""
+    with store.write() as cursor:
+        write_note(cursor, BEGUN, "the built-in data set (synthetic)", "It is being brought in.")
+    try:
+        yield
+    finally:
+        with store.write() as cursor:
+            cursor.execute("DELETE FROM imports WHERE kind = ?", [BEGUN])
 
 
 def demo_task(store: Store) -> Task:
@@ -70,8 +88,11 @@ def demo_task(store: Store) -> Task:
 def wants_demo(store: Store) -> bool:
     """Return whether the app should fill the store with the built-in data set.
 
-    So it should where nothing was ever brought into it, unless the setting PARALLAX_DEMO is off.
+    So it should where nothing was ever brought into it, or where it was killed while that data set came
+    in; unless the setting PARALLAX_DEMO is off.
     """
     if setting("PARALLAX_DEMO").casefold() == "off":
         return False
+    if store.value("SELECT count(*) FROM imports WHERE kind = ?", [BEGUN]):
+        return True
     return not store.value("SELECT (SELECT count(*) FROM suites) + (SELECT count(*) FROM imports)")

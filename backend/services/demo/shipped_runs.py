@@ -127,23 +127,18 @@ def _draw_cues(folder: Path) -> Path:
 
 
 def _blind_endoscopy(plan: Plan, report: Report) -> Vlm:
-    """Return the blind baseline as a VLM that knows the plan's questions, learned on training frames."""
+    """Return the blind baseline as a VLM that knows the plan's questions, learned on those asked of training frames."""
     examples = []
     for number in range(LEARNED_FRAMES):
         report("the blind baseline learns", number, LEARNED_FRAMES)
         facts = facts_of(draw_endoscopy(Split.TRAIN, number))
         values = {name: canonical_reference(name, facts[name]) for name in DEMO_CLASSES}
-        examples += [Example(Role.ATOMIC, (name,), (values[name],), facts[name]) for name in DEMO_CLASSES]
         rng = np.random.default_rng(seed_of("questions", Split.TRAIN, number))
-        examples += [
-            Example(
-                Role.COMPLEX,
-                asked.question_classes,
-                tuple(values[name] for name in asked.question_classes),
-                complex_answer(facts, asked.question_classes),
-            )
-            for asked in complex_questions(facts, rng, PER_COMPLEXITY)
-        ]
+        for asked in complex_questions(facts, rng, PER_COMPLEXITY):
+            classes = asked.question_classes
+            parts = tuple(values[name] for name in classes)
+            examples.append(Example(Role.COMPLEX, classes, parts, complex_answer(facts, classes)))
+            examples += [Example(Role.ATOMIC, (name,), (values[name],), facts[name]) for name in classes]
     baseline = BlindBaseline.learn(examples)
     said = {}
     for question, *atoms in samples():
