@@ -2,6 +2,7 @@
 
 __all__ = ["register"]
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +12,14 @@ import typer
 
 from backend.cli.options import JsonOption, StoreOption, examples, options_of
 from backend.cli.output import print_json, print_text, say
+from backend.domain.progress import Cancelled
 from backend.endoca.asr import Step, StepName, Trace, Variant, reconcile
+from backend.endoca.decision import Decision
 from backend.errors import AppError
 
 if TYPE_CHECKING:
     from backend.domain.vlm import Vlm
+    from backend.store.store import Store
     from backend.vlm.entries import VlmEntry
 
 
@@ -48,8 +52,9 @@ def asr_live(
 ) -> None:
     """Ask a VLM about one image, and let it revise its answer with its own atomic answers.
 
-    Each step is told on stderr while it is made. Where a call fails, what was answered is printed all
-    the same, and the exit code is 2. No store is opened unless --save is given.
+    Each step is told on stderr while it is made. However it ends, what was answered is printed, and kept where
+    --save is given: where a call fails, or keeping fails, the exit code is 2; where it is cancelled, 130. No store
+    is opened unless --save is given.
     """
     from backend.domain.images import check_image
     from backend.vlm.registry import Registry
@@ -66,27 +71,28 @@ def asr_live(
         opened = held.enter_context(options.open_store()) if save else None
         say(f"Loading {entry.name} …")
         told = _reconciled(registry.open_vlm(model, in_worker=False), image, question, parts, variant)
-        if opened is not None and any(not step.reply.error for step in told.steps):
-            from backend.services.live_traces import store_trace
-            from backend.services.live_units import keep_image, live_unit
-            from backend.services.runs.identity import identity_of
-
-            unit_id = live_unit(opened, keep_image(opened, image.read_bytes()), question, parts)
-            problem = str(told.error) if told.error else ""
-            trace_id = store_trace(opened, unit_id, told.trace, identity_of(entry), facts.sha256, problem=problem)
-    error = told.error or _failed_call(told.trace)
-    if options.as_json:
-        print_json({**_figures(told.trace), "error": str(error) if error else None, "trace_id": trace_id})
-    else:
-        _print_trace(told.trace, trace_id)
-    if error:
+        error = told.error or _failed_call(told)
+        try:
+            if opened is not None and told.has_answers:
+                trace_id = _kept(opened, image, facts.sha256, parts, told, entry)
+        except BaseException as unkept:
+            _print(told.trace, [error, unkept], None, as_json=options.as_json)
+            if error is not None:
+                say(_words(error))
+            raise
+    _print(told.trace, [error], trace_id, as_json=options.as_json)
+    if isinstance(error, Cancelled):
+        say(_words(error))
+        raise KeyboardInterrupt
+    if error is not None:
         raise error
 
 
 def _questions(question: str, atomic: list[str], *, are_needed: bool) -> tuple[str, list[str]]:
     from backend.endoca.question_templates import propose_atomic_questions
+    from backend.endoca.typed_questions import typed_question
 
-    question, atomic = question.strip(), [part.strip() for part in atomic]
+    question, atomic = typed_question(question), [typed_question(part) for part in atomic]
     if not question or not all(atomic):
         raise AppError("A question is empty.", "Write one behind --question and behind each --atomic.")
     if atomic:
@@ -118,10 +124,15 @@ class _Told:
     question: str
     variant: Variant
     steps: list[Step] = field(default_factory=list)
-    error: AppError | None = None
-    """Why the VLM as a whole could not go on."""
+    error: Exception | None = None
+    """Why the VLM as a whole could not go on, be it a bug; or that somebody cancelled it."""
     n_pieces: int = 0
     """Of the present reply."""
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether any call was answered."""
+        return any(not step.reply.error for step in self.steps)
 
     @property
     def trace(self) -> Trace:
@@ -156,16 +167,55 @@ def _reconciled(vlm: "Vlm", image: Path, question: str, parts: list[str], varian
     told = _Told(question, variant)
     try:
         reconcile(vlm, image, question, parts, told, variant)
-    except AppError as error:
+    except KeyboardInterrupt:
+        told.error = Cancelled()
+    except Exception as error:  # noqa: BLE001 - raised again once what was answered is printed
         told.error = error
+    if told.error is not None:
+        say("")
     return told
 
 
-def _failed_call(trace: Trace) -> AppError | None:
-    failed = trace.failed_step
+def _failed_call(told: _Told) -> AppError | None:
+    failed = told.trace.failed_step
     if failed is None:
         return None
-    return AppError(f"The {failed.name} call failed: {failed.reply.error}", "What was answered before it is printed.")
+    rest = "What was answered is printed." if told.has_answers else "No call was answered."
+    return AppError(f"The {failed.name} call failed: {failed.reply.error}", rest)
+
+
+def _kept(store: "Store", image: Path, image_sha256: str, parts: list[str], told: _Told, entry: "VlmEntry") -> str:
+    """Keep image, questions and what was answered in the store; return the trace's id."""
+    from backend.services.live_traces import store_trace
+    from backend.services.live_units import keep_image, live_unit
+    from backend.services.runs.identity import identity_of
+
+    unit_id = live_unit(store, keep_image(store, image.read_bytes()), told.question, parts)
+    was_cancelled = isinstance(told.error, Cancelled)
+    return store_trace(
+        store,
+        unit_id,
+        told.trace,
+        identity_of(entry),
+        image_sha256,
+        was_cancelled=was_cancelled,
+        problem="" if told.error is None or was_cancelled else _words(told.error),
+    )
+
+
+def _words(error: BaseException) -> str:
+    """Return what an error says. Of one that is cancelled here, what was answered is printed, and may be kept."""
+    if isinstance(error, Cancelled | KeyboardInterrupt):
+        return "Cancelled."
+    return str(error) or type(error).__name__
+
+
+def _print(trace: Trace, errors: Sequence[BaseException | None], trace_id: str | None, *, as_json: bool) -> None:
+    if as_json:
+        said = " ".join(_words(error) for error in errors if error is not None)
+        print_json({**_figures(trace), "error": said or None, "trace_id": trace_id})
+    else:
+        _print_trace(trace, trace_id)
 
 
 def _figures(trace: Trace) -> dict[str, Any]:
@@ -179,6 +229,7 @@ def _figures(trace: Trace) -> dict[str, Any]:
         "decision": decision.verdict.value if decision else None,
         "consistency": decision.consistency.value if decision and decision.consistency else None,
         "problem": decision.problem or None if decision else None,
+        "echoed": decision.echoed if decision and not decision.problem else None,
         "final": trace.final,
         "steps": [
             {
@@ -201,8 +252,19 @@ def _print_trace(trace: Trace, trace_id: str | None) -> None:
     if trace.revised is not None:
         print_text(f"Revised: {trace.revised}")
     if decision := trace.decision:
-        label = decision.consistency or f"it could not be read: {decision.problem}"
-        print_text(f"Decision: {decision.verdict} ({label})")
+        print_text(f"Decision: {decision.verdict} ({_label(trace, decision)})")
+        if trace.revised is not None and decision.echoes_another(trace.revised):
+            echoed = f"another answer: {decision.echoed}" if decision.echoed.strip() else "no answer."
+            print_text(f"Its decision repeats {echoed}")
         print_text("Final: withheld" if trace.final is None else f"Final: {trace.final}")
     if trace_id:
         print_text(f"Kept in the store as trace {trace_id}.")
+
+
+def _label(trace: Trace, decision: Decision) -> str:
+    if decision.consistency is not None:
+        return decision.consistency
+    failed = trace.failed_step
+    if failed is not None and failed.name is StepName.SELECT:
+        return f"the call failed: {decision.problem}"
+    return f"it could not be read: {decision.problem}"

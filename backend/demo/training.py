@@ -11,6 +11,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +128,7 @@ class Training:
         import torch
 
         folder.mkdir(parents=True, exist_ok=True)
-        weights = {name: tensor.to(torch.bfloat16) for name, tensor in self.vlm.state_dict().items()}
-        self.vlm.save_pretrained(folder, state_dict=weights)
+        deepcopy(self.vlm).to(torch.bfloat16).save_pretrained(folder)
         build_processor(self.tokenizer).save_pretrained(folder)
 
     def _place(self, step: int) -> tuple[Stage, int]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from backend.domain.records import AnswerStatus
 from backend.domain.vlm import Reply
 from backend.endoca.asr import Step, StepName, Trace, Variant
+from backend.endoca.decision import read_decision
 from backend.services.cases import Case, CaseRun
 from backend.services.live_traces import StoredTrace
 from backend.services.reconciliation import Reconciliation, reconciliations
@@ -31,9 +32,10 @@ _Calls = Mapping[tuple[str, str], _Call]
 
 
 def batch_traces(store: Store, case: Case) -> list[StoredTrace]:
-    """Return what batch runs of Revise and Select made of a case; none where there is no such run.
+    """Return what batch runs of Revise and Select made of a case; none where no such run came to it.
 
-    A step whose answer is missing is left out. Answers that came from a prediction file have no prompt.
+    A run over a part of the suite has nothing on the cases outside: neither a revised answer nor a decision. A
+    step whose answer is missing is left out. Answers that came from a prediction file have no prompt.
 
     Args:
         store: The store.
@@ -58,7 +60,8 @@ def batch_traces(store: Store, case: Case) -> list[StoredTrace]:
             "SELECT run_id, reply, problem FROM decisions WHERE unit_id = ?", [case.unit_id]
         )
     }
-    return [_trace(case, one, by_id, calls, decided) for one in found]
+    traces = [_trace(case, one, by_id, calls, decided) for one in found]
+    return [one for one in traces if one.trace.steps and one.trace.steps[-1].name in (StepName.REVISE, StepName.SELECT)]
 
 
 def _trace(
@@ -80,7 +83,7 @@ def _trace(
             steps.append(_step(name, position, case.questions[place].question, call, answer.text, answer.error))
     if one.select is not None and one.select in decided:
         reply, problem = decided[one.select]
-        error = problem if not reply.strip() else ""
+        error = "" if reply.strip() or read_decision(reply).problem == problem else problem
         call = calls.get((one.select, lead.probe_id), _Call())
         steps.append(_step(StepName.SELECT, 0, lead.question, call, reply, error))
     spread = [

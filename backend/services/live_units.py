@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from backend.domain.images import check_image
 from backend.domain.records import LIVE_SUITE, Image, Probe, Role, Unit
+from backend.endoca.typed_questions import typed_question
 from backend.endoca.vocabulary import class_of_question
 from backend.errors import AppError
 from backend.services.demo.synthetic import SYNTHETIC
-from backend.services.images import image_file
+from backend.services.images import ImageFile, image_file
 from backend.services.ingest.suites import put_suite
 from backend.store.store import Store
 
@@ -104,9 +105,10 @@ def live_unit(
 ) -> str:
     """Return the id of the suite "live"'s unit of an image and questions, made where it is not there.
 
-    The same image and the same questions are the same unit. A reference that is given takes the place of the
-    unit's; one that is not leaves it. Question classes are those that the atomic questions' words tell; a
-    question outside the vocabulary has none.
+    The same picture and the same questions are the same unit. It keeps the image it was made with as long as that
+    shows the picture; else it takes the one given. A reference that is given takes the place of the unit's; one
+    that is not leaves it. Question classes are those that the atomic questions' words tell; a question outside
+    the vocabulary has none.
 
     Args:
         store: Holds the image.
@@ -117,9 +119,9 @@ def live_unit(
         atomic_references: One an atomic question, empty where none is known; or none at all.
 
     Raises:
-        AppError: A question is missing, or the image's file is not at hand.
+        AppError: A question is missing or too long, or the image's file is not at hand.
     """
-    question, atomic = question.strip(), [text.strip() for text in atomic if text.strip()]
+    question, atomic = typed_question(question), [text for part in atomic if (text := typed_question(part))]
     if not question:
         raise AppError("There is no complex question.", "Type or choose one.")
     if not atomic:
@@ -134,22 +136,19 @@ def live_unit(
     file = image_file(store, image_id)
     if file is None:
         raise _no_file(image_id)
-    references = [reference.strip(), *given]
-    unit = _unit(store, image_id, file.sha256, question, atomic, references)
-    held = dict(store.rows("SELECT probe_id, reference FROM probes WHERE unit_id = ?", [unit.unit_id]))
-    changed = [
-        (probe.reference, probe.probe_id)
-        for probe in unit.probes
-        if held and probe.reference and probe.reference != held[probe.probe_id]
-    ]
-    if held and not changed:
+    unit = _unit(store, image_id, file.sha256, question, atomic, [reference.strip(), *given])
+    if _holds(store, unit, file.sha256, store.rows(_HELD, [unit.unit_id])):
         return unit.unit_id
     with store.write() as cursor:
-        if held:
-            for row in changed:
-                cursor.execute("UPDATE probes SET reference = ? WHERE probe_id = ?", row)
-        else:
+        held = cursor.execute(_HELD, [unit.unit_id]).fetchall()  # somebody may have made it since
+        if not held:
             put_suite(cursor, LIVE_SUITE, [unit], SOURCE, extend=True)
+            return unit.unit_id
+        if not _shows(store, held[0][0], file.sha256):
+            cursor.execute("UPDATE units SET image_id = ? WHERE unit_id = ?", [image_id, unit.unit_id])
+        for probe in unit.probes:
+            if probe.reference:
+                cursor.execute("UPDATE probes SET reference = ? WHERE probe_id = ?", [probe.reference, probe.probe_id])
     return unit.unit_id
 
 
@@ -172,12 +171,11 @@ def unit_to_ask(store: Store, unit_id: str) -> LiveUnit:
     file = image_file(store, image_id)
     if file is None:
         raise _no_file(image_id)
-    with file.path.open("rb") as content:
-        if hashlib.file_digest(content, "sha256").hexdigest() != file.sha256:
-            raise AppError(
-                "The file of this image has changed since it was attached.",
-                "Attach its folder again on the Data page, then ask again.",
-            )
+    if not _has_bytes(file, file.sha256):
+        raise AppError(
+            "The file of this image has changed since it was attached.",
+            "Attach its folder again on the Data page, then ask again.",
+        )
     return LiveUnit(unit_id, file.path, file.sha256, questions[0], tuple(questions[1:]))
 
 
@@ -228,6 +226,30 @@ def _unit(
         question_classes=classes,
         probes=(probe("complex", Role.COMPLEX, 0, question, "", references[0]), *parts),
     )
+
+
+_HELD = "SELECT u.image_id, p.probe_id, p.reference FROM units u JOIN probes p USING (unit_id) WHERE u.unit_id = ?"
+
+
+def _holds(store: Store, unit: Unit, sha256: str, held: Sequence[tuple[str, str, str]]) -> bool:
+    """Return whether the rows of a stored unit (`_HELD`) say all that a unit says, and its image shows the picture."""
+    references = {probe_id: reference for _, probe_id, reference in held}
+    return (
+        bool(held)
+        and all(probe.reference in ("", references[probe.probe_id]) for probe in unit.probes)
+        and (held[0][0] == unit.image.image_id or _shows(store, held[0][0], sha256))
+    )
+
+
+def _shows(store: Store, image_id: str, sha256: str) -> bool:
+    """Return whether a stored image's file is at hand and has these bytes still."""
+    file = image_file(store, image_id)
+    return file is not None and file.sha256 == sha256 and _has_bytes(file, sha256)
+
+
+def _has_bytes(file: ImageFile, sha256: str) -> bool:
+    with file.path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest() == sha256
 
 
 def _no_file(image_id: str) -> AppError:

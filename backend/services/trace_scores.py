@@ -3,7 +3,7 @@
 The scorer is the one that scores runs. Nothing is stored, so a reference given later judges earlier traces too.
 """
 
-__all__ = ["TraceScores", "score_trace"]
+__all__ = ["NO_SCORES", "TraceScores", "score_trace"]
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -27,6 +27,10 @@ class TraceScores:
     """Of the direct answer with the atomic ones; None too in the control, which asks no parts."""
     after: Outcome | None
     """Of the revised answer with the same atomic ones."""
+
+
+NO_SCORES = TraceScores(None, (), None, None, None)
+"""Of a trace that nobody has scored."""
 
 
 def score_trace(questions: Sequence[CaseQuestion], trace: Trace) -> TraceScores:

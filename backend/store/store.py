@@ -3,6 +3,7 @@
 A connection shared by threads hands one thread's rows to another, so every read opens its own
 cursor. Writes take a lock and commit whole or not at all. A file that is locked, foreign,
 newer or damaged is refused with words that say what to do; nothing is overwritten unasked.
+Times are UTC.
 """
 
 __all__ = ["Store", "insert"]
@@ -30,7 +31,6 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
     "enable_external_access": False,
-    "lock_configuration": True,
 }
 """Nothing is fetched from outside, SQL reads no other file, and no Python variable becomes a table."""
 
@@ -82,6 +82,7 @@ class Store:
         except duckdb.Error as error:
             raise _explain(error, path) from error
         try:
+            _set_time_zone(connection)
             _check_length(connection, path)
             migrate(connection, path)
         except duckdb.Error as error:
@@ -161,6 +162,16 @@ def insert(cursor: duckdb.DuckDBPyConnection, table: str, rows: "pa.Table") -> N
     columns = ", ".join(rows.column_names)
     cursor.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM incoming_rows")
     cursor.unregister("incoming_rows")
+
+
+def _set_time_zone(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make all times UTC, wherever the machine stands, and lock the configuration.
+
+    The time zone can be set only once the file is open. Whoever opens it twice in one process finds it locked.
+    """
+    if connection.execute("SELECT NOT current_setting('lock_configuration')").fetchall() == [(True,)]:
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")
+        connection.execute("SET lock_configuration = true")
 
 
 def _check_header(path: Path) -> None:

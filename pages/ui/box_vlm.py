@@ -72,7 +72,7 @@ def show_box_vlm(runs: "pd.DataFrame") -> None:
     st.html(_facts(training))
     left, right = st.columns(2)
     with left:
-        st.caption("It is trained again by this command:")
+        st.caption("It is trained again by this command, 75 minutes at a time; with --resume it goes on:")
         st.code(f".venv/bin/{training.command}", language="bash")
     with right:
         st.caption("What it reached on the held-out frames, recomputed from its stored answers:")

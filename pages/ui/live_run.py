@@ -28,7 +28,9 @@ from pages.ui.import_report import plural
 from pages.ui.links import CASE
 from pages.ui.live_start import LAST, begin_anew, choose_vlm, go_to, start_live
 from pages.ui.plain import plain
-from pages.ui.trace_view import STYLE, side_by_side, trace_cards, trace_head, verdict_line
+from pages.ui.trace_cards import STYLE, trace_cards
+from pages.ui.trace_lines import trace_head, verdict_line
+from pages.ui.trace_table import side_by_side
 from pages.ui.trace_words import ending_words, standing_words
 
 REFRESH = 0.4
@@ -72,9 +74,9 @@ def show_live(store: Store, trace_id: str) -> None:
     with right, st.container(key="live_steps"):
         if isinstance(found, StoredTrace):
             _show_stored(store, case, found)
-        elif found.is_over:
+        elif found.is_over and not found.is_stored:
             _show_unstored(case, found)
-        else:
+        else:  # it goes on, or was stored since it was found: then the next look shows that
             _watch(case, found)
             return
     _show_again(store, case, found.trace_id if isinstance(found, StoredTrace) else "")
@@ -177,5 +179,5 @@ def _show_again(store: Store, case: Case, here: str) -> None:
 
 
 def _name(stored: StoredTrace) -> str:
-    when = f", {stored.created_at:%H:%M:%S}" if stored.created_at else ""
+    when = f", {stored.created_at:%H:%M:%S} UTC" if stored.created_at else ""
     return f"Open {plain(stored.vlm.name)}, {plain(VARIANT_WORDS[stored.trace.variant])}{when}"

@@ -14,6 +14,7 @@ from backend.demo.question_wordings import is_trained_question
 from backend.domain.records import LIVE_SUITE
 from backend.endoca.asr import Variant
 from backend.endoca.question_templates import propose_atomic_questions
+from backend.endoca.typed_questions import MAX_QUESTION
 from backend.errors import AppError
 from backend.services.cases import Case, CaseImage, load_case, load_image
 from backend.services.live_units import example_units, keep_image, live_unit
@@ -34,6 +35,9 @@ BOX_GROUP = "demo"
 MAX_MB = 50
 """Of an image that a person sends."""
 
+MAX_PARTS = 10 * MAX_QUESTION
+"""Characters of all parts together."""
+
 QUESTION, ATOMIC, REFERENCE = "live_question", "live_atomic", "live_reference"
 """Session state: what is typed."""
 
@@ -42,6 +46,12 @@ NOTHING_PROPOSED = "live_nothing_proposed"
 
 FILLED_FROM = "live_filled_from"
 """Session state: the case whose questions were put into the fields last."""
+
+N_SENT = "live_n_sent"
+"""Session state: how many images this person sent that are kept; each leaves an empty field for the next."""
+
+REFUSED = "live_refused"
+"""Session state: why the image that stands in the field cannot be used."""
 
 WHAT = (
     "A VLM is asked the whole question and each of its parts, is told its own answers to the parts, and is asked "
@@ -86,12 +96,12 @@ def _choose(store: Store) -> None:
             with column:
                 st.html(
                     f'<img src="{escape(thumbnail_url(example.image_id))}" alt="" '
-                    'style="width:100%;max-width:160px;border-radius:4px">'
-                    f'<p style="font-size:.85rem;margin:.3rem 0;overflow-wrap:anywhere">{escape(example.question)}</p>'
+                    'style="display:block;width:100%;max-width:160px;aspect-ratio:5/4;object-fit:contain">'
                 )
                 st.button(
                     "Ask this", key=f"example_{example.unit_id}", on_click=go_to, kwargs={"unit": example.unit_id}
                 )
+                st.html(f'<p style="font-size:.85rem;margin:0;overflow-wrap:anywhere">{escape(example.question)}</p>')
         st.page_link(CASE, label="Choose another case; its page leads back here")
     else:
         st.text("No case in the store has its image at hand.")
@@ -101,21 +111,30 @@ def _choose(store: Store) -> None:
 
 
 def _bring_image(store: Store) -> None:
-    sent = st.file_uploader("An image of your own", max_upload_size=MAX_MB, key="live_upload")
+    key = f"live_upload_{st.session_state.get(N_SENT, 0)}"
+    sent = st.file_uploader(
+        "An image of your own", max_upload_size=MAX_MB, key=key, on_change=_keep_sent, args=(store, key)
+    )
     st.caption(
         "It is kept beside the store on the machine that Parallax runs on, without its name. A VLM behind a service "
         "is sent it; the choice of VLMs says which are."
     )
-    if sent is None:
+    refused = st.session_state.get(REFUSED)
+    if sent is not None and refused is not None:
+        show_error(refused)
+
+
+def _keep_sent(store: Store, key: str) -> None:
+    """Keep the image that was sent and put it into the link, before the page is drawn: no press is lost."""
+    state = st.session_state
+    state[REFUSED] = None
+    if state[key] is None:
         return
     try:
-        image_id = keep_image(store, sent.getvalue())
+        go_to(image=keep_image(store, state[key].getvalue()))
+        state[N_SENT] = state.get(N_SENT, 0) + 1
     except AppError as error:
-        show_error(error)
-        return
-    if st.query_params.get("image", "") != image_id:
-        go_to(image=image_id)
-        st.rerun()
+        state[REFUSED] = error
 
 
 def _fill(case: Case | None) -> None:
@@ -133,12 +152,15 @@ def _fill(case: Case | None) -> None:
 
 def _ask(store: Store, case: Case | None, image: CaseImage) -> None:
     """Draw the questions, who is asked, and the button that starts."""
-    question = str(st.text_area("Complex question", key=QUESTION, height=68, persist_state="page") or "").strip()
+    typed = st.text_area("Complex question", key=QUESTION, height=68, max_chars=MAX_QUESTION, persist_state="page")
+    question = " ".join(str(typed or "").split())
     st.button("Propose its parts", key="propose", disabled=not question, on_click=_propose)
     if st.session_state.pop(NOTHING_PROPOSED, False):
         st.caption("Nothing is proposed: the question names nothing that Kvasir-VQA asks about. Write its parts.")
-    typed = str(st.text_area("Its parts, one question a line", key=ATOMIC, height=110, persist_state="page") or "")
-    atomic = [line.strip() for line in typed.splitlines() if line.strip()]
+    typed = st.text_area(
+        "Its parts, one question a line", key=ATOMIC, height=110, max_chars=MAX_PARTS, persist_state="page"
+    )
+    atomic = [" ".join(line.split()) for line in str(typed or "").splitlines() if line.strip()]
     is_own = case is None or case.suite == LIVE_SUITE or not _are_those_of(case, question, atomic)
     references = _references(atomic) if is_own else None
     chosen = choose_vlm()

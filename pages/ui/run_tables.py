@@ -82,7 +82,7 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
             "prompts": text("Prompts", width=90),
             "decoding": text("Decoding", width=180),
             "group": text("Group", width=150),
-            "since": st.column_config.DatetimeColumn("Imported", format="YYYY-MM-DD HH:mm", width=130),
+            "since": st.column_config.DatetimeColumn("Imported, UTC", format="YYYY-MM-DD HH:mm", width=130),
             "stage": text("Stage", width=70),
             "system": text("System", width=80),
         },

@@ -130,7 +130,7 @@ def seconds_words(seconds: float | None) -> str:
 
 def time_words(at: datetime) -> str:
     """Return a time to the minute."""
-    return f"{at:%Y-%m-%d %H:%M}"
+    return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def _limit_words(run: RunSummary, record: RunRecord) -> str:

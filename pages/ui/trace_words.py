@@ -10,7 +10,7 @@ from typing import NamedTuple
 from backend.domain.repetition import repeats_itself
 from backend.domain.vlm import Reply
 from backend.endoca.asr import StepName, Trace, Variant
-from backend.endoca.decision import Consistency, Decision
+from backend.endoca.decision import Consistency, Decision, plain_words
 from backend.endoca.decision import Verdict as Choice
 from backend.services.live import Standing
 from backend.services.live_traces import Ending
@@ -55,7 +55,7 @@ def verdict_of(trace: Trace) -> Verdict | None:
     direct, revised, decision = trace.direct, trace.revised, trace.decision
     if direct is None or revised is None:
         return None
-    is_kept = _plain(direct) == _plain(revised)
+    is_kept = plain_words(direct) == plain_words(revised)
     how = "with its parts" if trace.variant is Variant.ASR else "without its parts"
     again = (
         f"asked again {how} it gives the same answer"
@@ -64,17 +64,15 @@ def verdict_of(trace: Trace) -> Verdict | None:
     )
     if decision is None:
         return Verdict("Revised", f"{again}; there is no decision on it.", None)
-    calls = _label_words(decision, trace.variant)
-    if decision.verdict is Choice.ANSWER:
-        join = "and" if decision.consistency is Consistency.CONSISTENT else "though"
-        because = f"because {again}, {join} it calls it {calls}."
-        return Verdict("Kept" if is_kept else "Changed", because + _echo(decision, revised), trace.final)
     if decision.problem:
-        because = f"because its decision could not be read ({decision.problem}), which counts as withheld; {again}."
-        return Verdict("Abstained", because, None)
-    join = "though" if decision.consistency is Consistency.CONSISTENT else "because"
-    because = f"{join} it calls its answer {calls}; {again}."
-    return Verdict("Abstained", because + _echo(decision, revised), None)
+        return Verdict("Abstained", f"because {_undecided(trace, decision)}, which counts as withheld; {again}.", None)
+    label, echo = _label_words(decision, trace.variant), _echo(decision, revised)
+    is_consistent = decision.consistency is Consistency.CONSISTENT
+    if decision.verdict is Choice.ANSWER:
+        because = f"because {again}, {'and' if is_consistent else 'though'} it calls it {label}.{echo}"
+        return Verdict("Kept" if is_kept else "Changed", because, trace.final)
+    because = f"{'though' if is_consistent else 'because'} it calls its revised answer {label}; {again}.{echo}"
+    return Verdict("Abstained", because, None)
 
 
 def standing_words(standing: Standing | None) -> str:
@@ -90,17 +88,21 @@ def standing_words(standing: Standing | None) -> str:
     }.get(standing.phase, "answering")
 
 
-def ending_words(ending: Ending, problem: str, *, kept: bool) -> str:
+def ending_words(ending: Ending, problem: str, *, kept: bool | None) -> str:
     """Return how a reconciliation ended before its end; empty where it did not.
 
     Args:
         ending: How.
         problem: Why the VLM could not go on, where that is known.
-        kept: Whether what was answered is stored.
+        kept: Whether what was answered is stored; None where that goes without saying, as in a batch run.
     """
-    stays = "What was answered until then is kept." if kept else "Nothing was answered, so nothing is kept."
+    stays = {
+        True: "What was answered until then is kept.",
+        False: "Nothing was answered, so nothing is kept.",
+        None: "",
+    }[kept]
     if ending is Ending.CANCELLED:
-        return f"Cancelled. {stays}"
+        return f"Cancelled. {stays}".rstrip()
     if ending is Ending.FAILED:
         return " ".join(filter(None, (problem or "A call failed; its card says why.", stays)))
     return ""
@@ -123,14 +125,23 @@ def _label_words(decision: Decision, variant: Variant) -> str:
     return f"{decision.consistency} with {held_against}"
 
 
+def _undecided(trace: Trace, decision: Decision) -> str:
+    """Return why there is no decision to follow; a call that failed said nothing that could be read."""
+    failed = trace.failed_step
+    if failed is not None and failed.name is StepName.SELECT:
+        return f"the call that decides failed ({decision.problem.rstrip('.')})"
+    return f"its decision could not be read ({decision.problem})"
+
+
 def _echo(decision: Decision, revised: str) -> str:
+    """Return which answer the decision repeats, where it is another one, and what is returned all the same."""
     if not decision.echoes_another(revised):
         return ""
-    return f" Its decision repeats another answer, {_quote(decision.echoed)}; the revised one is returned all the same."
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).rstrip(".").casefold()
+    is_given = decision.verdict is Choice.ANSWER
+    if not decision.echoed.strip():
+        return f" Its decision repeats no answer{'; the revised one is returned all the same' if is_given else ''}."
+    returned = "the revised one is returned all the same" if is_given else "neither is returned"
+    return f" Its decision repeats another answer, {_quote(decision.echoed)}; {returned}."
 
 
 def _quote(text: str) -> str:

@@ -72,7 +72,12 @@ def trace_of(page: Any) -> str:
 def test_from_an_example_to_the_verdict_in_the_keyboards_reach(open_page: OpenPage, desk: Desk) -> None:
     desk.order()
     page = open_page("/live?vlm=Fake+VLM", address=desk.address)
-    page.get_by_role("button", name="Ask this").first.click()
+    examples = page.get_by_role("button", name="Ask this")
+    expect(examples).to_have_count(2)
+    heights = {round(example.bounding_box()["y"]) for example in examples.all()}
+    assert len(heights) == 1, "the buttons of all examples stand in one line"
+    screenshot(page, "live_examples")
+    examples.first.click()
     expect(page.get_by_label("Complex question", exact=True)).not_to_be_empty()
     wait_for_app(page)
     page.get_by_role("button", name="Run ASR").press("Enter")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, OnText, Reply, Vlm
 from backend.endoca.asr import Variant
 from backend.endoca.prompts import answer_prompt, revise_prompt, select_prompt
@@ -15,26 +16,27 @@ from backend.vlm.registry import Registry
 from tests.cli.calling import Result, call, done
 from tests.cli.test_predict import ENTRY
 from tests.conftest import ROOT
-from tests.endoca.test_asr import ECHOED, GIVEN, PARTS, PREMISES, QUESTION, SAID, ScriptedVlm
+from tests.endoca.test_asr import ECHOED, GIVEN, PARTS, PREMISES, QUESTION, SAID, WITHHELD, ScriptedVlm
 
 REVISE = revise_prompt(QUESTION, "one polyp; no text", PREMISES)
 SELECT = select_prompt(QUESTION, "two polyps; no text", PREMISES)
 MATERIAL = [{"question": part, "answer": answer} for part, answer in PREMISES]
-KEYS = ["direct", "atomic", "premises", "revised", "decision", "consistency", "problem", "final", "steps", "error"]
+KEYS = ["direct", "atomic", "premises", "revised", "decision", "consistency", "problem", "echoed", "final", "steps"]
 GONE = "The server is gone. Start it."
 
 
 class Parrot(ScriptedVlm):
-    """Says what the script says; as a whole it cannot go on at a prompt in `stops_at`."""
+    """Says what the script says; at the prompt `stops_at` it ends with `stops_with`."""
 
     def __init__(self) -> None:
         super().__init__(dict(SAID))
         self.said: dict[str, str | Reply] = dict(SAID)
         self.stops_at = ""
+        self.stops_with: BaseException = AppError("The VLM's process ended.", "Ask again.")
 
     def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
         if prompt == self.stops_at:
-            raise AppError("The VLM's process ended.", "Ask again.")
+            raise self.stops_with
         [reply] = self.answer_all([Ask(image, prompt)], decoding)
         for piece in reply.text.partition(" "):
             on_text(piece)
@@ -81,7 +83,7 @@ def traces(store: Path) -> list[StoredTrace]:
 
 def test_every_step_is_in_the_json(vlm: Parrot, asked: tuple[str | Path, ...], image: Path, tmp_path: Path) -> None:
     said = done(*asked, "--json", "--store", tmp_path / "no.duckdb").json
-    assert list(said) == [*KEYS, "trace_id"]
+    assert list(said) == [*KEYS, "error", "trace_id"]
     assert (said["direct"], said["revised"], said["final"]) == (
         "one polyp; no text", "two polyps; no text", "two polyps; no text",
     )  # fmt: skip
@@ -129,6 +131,25 @@ def test_another_answer_in_the_decision_is_never_returned(vlm: Parrot, asked: tu
     vlm.said[SELECT] = ECHOED
     said = done(*asked, "--json").json
     assert (said["decision"], said["final"]) == ("answer", "two polyps; no text")
+    assert said["echoed"] == "three polyps"
+
+
+@pytest.mark.parametrize(
+    ("select", "told"),
+    [
+        (GIVEN, []),
+        (ECHOED, ["Its decision repeats another answer: three polyps"]),
+        (ECHOED.replace("three polyps", " "), ["Its decision repeats no answer."]),
+        (WITHHELD.replace("two polyps", "four polyps"), ["Its decision repeats another answer: four polyps; no text"]),
+        ("Yes.", []),
+    ],
+    ids=["the same", "another", "none", "another, withheld", "not readable"],
+)
+def test_another_answer_in_the_decision_is_shown(
+    vlm: Parrot, asked: tuple[str | Path, ...], select: str, told: list[str]
+) -> None:
+    vlm.said[SELECT] = select
+    assert [line for line in done(*asked).out.splitlines() if "repeats" in line] == told
 
 
 def test_a_decision_that_cannot_be_read_is_an_abstention_that_says_so(
@@ -167,6 +188,28 @@ def test_an_empty_question_is_an_error(vlm: Parrot, image: Path, option: str) ->
     assert "empty" in result.err
 
 
+@pytest.mark.parametrize("option", ["--question", "--atomic"])
+def test_a_question_that_is_too_long_is_an_error_before_anything_is_asked(
+    vlm: Parrot, image: Path, option: str
+) -> None:
+    given = {"--question": QUESTION, "--atomic": PARTS[0], option: "green " * 500}
+    result = call(
+        "asr", "live", "--model", "parrot", "--image", image, *(word for pair in given.items() for word in pair)
+    )
+    assert (result.code, vlm.asked) == (2, [])
+    assert "at most 2,000 can be asked" in result.err
+
+
+def test_line_breaks_in_a_question_do_not_break_the_list_of_premises(vlm: Parrot, image: Path) -> None:
+    broken = [text.replace(" ", "\n", 1) for text in (QUESTION, *PARTS)]
+    said = done(
+        "asr", "live", "--model", "parrot", "--image", image, "--json",
+        "--question", broken[0], "--atomic", broken[1], "--atomic", f" {broken[2]}\n",
+    ).json  # fmt: skip
+    assert said["premises"] == MATERIAL
+    assert said["steps"][3]["prompt"] == REVISE
+
+
 def test_an_image_that_cannot_be_used_is_an_error_before_anything_is_loaded(
     vlm: Parrot, asked: tuple[str | Path, ...], image: Path
 ) -> None:
@@ -203,6 +246,60 @@ def test_where_a_call_fails_what_was_answered_is_printed_all_the_same(
     assert said["final"] is None
     assert GONE in said["error"]
     assert GONE in result.err
+
+
+def test_a_call_that_failed_is_not_told_as_a_decision_that_could_not_be_read(
+    vlm: Parrot, asked: tuple[str | Path, ...]
+) -> None:
+    vlm.said[SELECT] = Reply("", error=GONE)
+    result = call(*asked)
+    assert f"Decision: abstain (the call failed: {GONE})" in result.out
+    assert "could not be read" not in result.out
+    assert result.err.endswith("What was answered is printed.\n")
+
+
+def test_where_no_call_was_answered_nothing_else_is_said(vlm: Parrot, asked: tuple[str | Path, ...]) -> None:
+    vlm.said[answer_prompt(QUESTION)] = Reply("", error=GONE)
+    result = call(*asked)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith("No call was answered.\n")
+
+
+@pytest.mark.parametrize(
+    ("stops_with", "code", "said"),
+    [
+        (AppError("The VLM's process ended.", "Ask again."), 2, "The VLM's process ended. Ask again."),
+        (KeyboardInterrupt(), 130, "Cancelled."),
+        (Cancelled(), 130, "Cancelled."),
+        (RuntimeError("out of memory"), 1, "out of memory"),
+    ],
+    ids=["ended", "Ctrl-C", "cancelled", "a bug"],
+)
+@pytest.mark.parametrize(
+    ("stops_at", "n_answered"), [(answer_prompt(QUESTION), 0), (REVISE, 3), (SELECT, 4)], ids=["at once", "3", "4"]
+)
+def test_whatever_ends_it_what_was_answered_is_printed_and_kept(
+    vlm: Parrot,
+    asked: tuple[str | Path, ...],
+    store: Path,
+    stops_with: BaseException,
+    code: int,
+    said: str,
+    stops_at: str,
+    n_answered: int,
+) -> None:
+    vlm.stops_at, vlm.stops_with = stops_at, stops_with
+    result = kept(asked, store)
+    assert result.code == code
+    assert (len(result.json["steps"]), result.json["error"]) == (n_answered, said)
+    assert said in " ".join(result.err.split())
+    found = traces(store)
+    assert [(len(one.trace.steps), one.was_cancelled) for one in found] == [(n_answered, code == 130)] * bool(
+        n_answered
+    )
+    assert [one.problem for one in found] == ["" if code == 130 else said] * bool(n_answered)
+    assert [one.trace_id for one in found] == [result.json["trace_id"]] * bool(n_answered)
+    assert "nothing was changed" not in result.err
 
 
 def test_where_the_vlm_cannot_go_on_what_was_answered_is_printed_all_the_same(
@@ -257,6 +354,32 @@ def test_nothing_is_kept_where_nothing_was_answered(vlm: Parrot, asked: tuple[st
     assert (result.code, result.json["trace_id"]) == (2, None)
     assert GONE in result.err
     assert traces(store) == []
+
+
+def test_where_it_cannot_be_kept_what_was_answered_is_printed_all_the_same(
+    vlm: Parrot, asked: tuple[str | Path, ...], store: Path
+) -> None:
+    (store.parent / "uploads").touch()
+    result = kept(asked, store)
+    assert (result.code, result.json["final"], result.json["trace_id"]) == (2, "two polyps; no text", None)
+    assert "The image cannot be kept" in result.json["error"]
+    assert "The image cannot be kept" in result.err
+    text = call(*asked, "--save", "--store", store)
+    assert (text.code, text.out.splitlines()[-1]) == (2, "Final: two polyps; no text")
+    assert traces(store) == []
+
+
+@pytest.mark.parametrize("stops_with", [AppError("The VLM's process ended.", "Ask again."), KeyboardInterrupt()])
+def test_where_it_ends_early_and_cannot_be_kept_both_are_said(
+    vlm: Parrot, asked: tuple[str | Path, ...], store: Path, stops_with: BaseException
+) -> None:
+    (store.parent / "uploads").touch()
+    vlm.stops_at, vlm.stops_with = REVISE, stops_with
+    result = kept(asked, store)
+    assert (result.code, len(result.json["steps"])) == (2, 3)
+    for told in (result.json["error"], result.err):
+        assert "The VLM's process ended." in told or "Cancelled." in told
+        assert "The image cannot be kept" in told
 
 
 def test_without_a_store_to_keep_it_in_nothing_is_asked(

@@ -1,15 +1,18 @@
 """Promises of the Live page: what can be asked, what a trace says, and that nothing typed or answered is lost."""
 
+import io
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from backend.domain.vlm import Reply
 from backend.endoca.asr import Step, StepName, Trace, Variant
+from backend.endoca.typed_questions import MAX_QUESTION
 from backend.services.cases import load_case
 from backend.services.live import LIVE
 from backend.services.live_traces import store_trace, unit_traces
@@ -150,6 +153,17 @@ def test_a_press_runs_it_and_the_link_holds_the_trace(page: AppTest) -> None:
     assert [one.trace_id for one in unit_traces(the_store(), UNIT)] == [trace_id]
 
 
+def test_one_that_is_stored_while_the_page_is_drawn_is_not_said_to_be_lost(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = pressed(opened(page, unit=UNIT, vlm=FAKE), "run_asr")
+    run = LIVE.known(over(app))
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(LIVE, "find", lambda store, trace_id: run)
+        assert "nothing is kept" not in html_of(app.run())
+    assert "<strong>Changed</strong>" in html_of(app.run())
+
+
 def test_while_it_runs_the_steps_stand_in_order_and_it_can_be_cancelled(page: AppTest, vlm: Path) -> None:
     orders(vlm, revise="wait")
     app = pressed(opened(page, unit=UNIT, vlm=FAKE), "run_asr")
@@ -226,6 +240,68 @@ def test_the_vlm_in_the_box_says_which_questions_it_never_learned(page: AppTest)
     assert "<li>How many polyps are in the image?</li>" not in html_of(app)
 
 
+def sent(app: AppTest, content: bytes) -> AppTest:
+    """Send an image of one's own, with whatever else was pressed and not run."""
+    app.file_uploader[0].set_value(("scan.png", content, "image/png"))
+    app.run()
+    assert not app.exception
+    return app
+
+
+def picture() -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (12, 9), "pink").save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def test_an_image_that_is_sent_stands_in_the_link_and_what_is_typed_stays(page: AppTest) -> None:
+    app = opened(page, unit=UNIT, vlm=FAKE)
+    app.text_area(key="live_question").set_value("Is there text?").run()
+    sent(app, picture())
+    assert asked(app, "image").startswith("live:")
+    assert "unit" not in app.query_params
+    assert typed(app, "live_question") == "Is there text?"
+    sent(app, picture()[:50])
+    assert "This file is damaged or ends early" in html_of(app)
+    assert asked(app, "image").startswith("live:")
+    assert typed(app, "live_question") == "Is there text?"
+    sent(app, picture())
+    assert "This file is damaged" not in html_of(app)
+
+
+def test_a_press_made_while_an_image_is_sent_is_not_lost(page: AppTest) -> None:
+    app = opened(page, unit=UNIT, vlm=FAKE)
+    app.button(key="run_asr").click()
+    sent(app, picture())
+    trace_id = over(app)
+    unit_id = the_store().value("SELECT unit_id FROM traces WHERE trace_id = ?", [trace_id])
+    assert load_case(the_store(), unit_id).image.image_id.startswith("live:")
+
+
+def test_whoever_sent_an_image_can_choose_something_else_and_send_it_again(page: AppTest) -> None:
+    app = sent(opened(page), picture())
+    image_id = asked(app, "image")
+    pressed(app, "begin_anew")
+    assert "image" not in app.query_params
+    assert app.button(key=f"example_{UNIT}")
+    assert asked(sent(app, picture()), "image") == image_id
+
+
+def test_a_question_is_no_longer_than_can_be_asked_and_stands_on_one_line(page: AppTest) -> None:
+    app = opened(page, unit=UNIT, vlm=FAKE)
+    app.text_area(key="live_question").set_value("green " * 1000).run()
+    assert len(typed(app, "live_question")) == MAX_QUESTION
+    app.text_area(key="live_question").set_value("How many\npolyps?").run()
+    app.text_area(key="live_atomic").set_value("Is   there text?\n" + "?" * (MAX_QUESTION + 1)).run()
+    pressed(app, "run_asr")
+    assert "A question has 2,001 characters; at most 2,000 can be asked." in html_of(app)
+    app.text_area(key="live_atomic").set_value("Is   there text?").run()
+    pressed(app, "run_asr")
+    run = LIVE.known(over(app))
+    assert run is not None
+    assert (run.unit.question, run.unit.atomic) == ("How many polyps?", ("Is there text?",))
+
+
 def test_what_is_missing_is_said_and_nothing_is_asked(page: AppTest) -> None:
     app = opened(page, unit=UNIT, vlm=FAKE)
     app.text_area(key="live_atomic").set_value(" ").run()
@@ -250,8 +326,12 @@ def test_a_case_whose_image_is_not_at_hand_cannot_be_asked_and_what_is_typed_sta
         ),
         (trace_of(selected="yes"), "<strong>Abstained</strong>, because its decision could not be read (not one JSON"),
         (
+            trace_of(select=Reply("", error="It timed out. Ask again.")),
+            "<strong>Abstained</strong>, because the call that decides failed (It timed out. Ask again), which counts",
+        ),
+        (
             trace_of(selected='{"answer": "none", "consistency": "inconsistent", "decision": "abstain"}'),
-            "<strong>Abstained</strong>, because it calls its answer inconsistent with the image and its parts",
+            "<strong>Abstained</strong>, because it calls its revised answer inconsistent with the image and its parts",
         ),
         (
             trace_of(selected='{"answer": "two", "consistency": "consistent", "decision": "answer"}'),

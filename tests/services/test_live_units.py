@@ -2,7 +2,9 @@
 
 import hashlib
 import io
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from backend.services.cases import load_case, load_image
 from backend.services.images import image_file
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
+from backend.services.ingest.images import attach_images
 from backend.services.live_units import example_units, keep_image, live_unit, unit_to_ask
 from backend.services.removal import remove_suite
 from backend.services.runs.plan import read_plan
@@ -146,6 +149,57 @@ def test_a_unit_without_its_image_cannot_be_asked_about(store: Store) -> None:
             refused()
     with pytest.raises(AppError, match="no case 'nowhere'"):
         unit_to_ask(store, "nowhere")
+
+
+@pytest.mark.parametrize("question", [f"Question {n_round}?" for n_round in range(5)])
+def test_people_who_ask_the_same_new_question_at_once_get_the_same_unit(store: Store, question: str) -> None:
+    image_id, together = keep_image(store, picture()), threading.Barrier(4)
+
+    def ask(person: int) -> str:
+        together.wait()
+        return live_unit(store, image_id, question, PARTS, "", [f"reference {person}", "", ""])
+
+    with ThreadPoolExecutor(together.parties) as people:
+        [unit_id] = set(people.map(ask, range(together.parties)))
+    assert load_case(store, unit_id).questions[1].reference.startswith("reference ")
+    assert store.value("SELECT count(*) FROM units WHERE suite = 'live'") == 1
+
+
+@pytest.mark.parametrize("loss", ["gone", "changed", "attached anew", "none"])
+def test_a_unit_whose_image_is_lost_takes_the_same_picture_that_is_brought(
+    store: Store, tmp_path: Path, loss: str
+) -> None:
+    first = load_case(store, "drawn:22").image.image_id
+    file = image_file(store, first)
+    assert file is not None
+    content = file.path.read_bytes()
+    unit_id = live_unit(store, first, QUESTION, PARTS)
+    if loss == "gone":
+        file.path.unlink()
+    elif loss != "none":
+        file.path.write_bytes(picture())
+    if loss == "attached anew":
+        attach_images(store, tmp_path / "images")
+    brought = keep_image(store, content)
+    assert live_unit(store, brought, QUESTION, PARTS, "Two polyps.") == unit_id
+    asked = unit_to_ask(store, unit_id)
+    assert asked.image.read_bytes() == content
+    assert load_case(store, unit_id).image.image_id == (first if loss == "none" else brought)
+    assert load_case(store, unit_id).questions[0].reference == "Two polyps."
+    version = store.data_version
+    assert live_unit(store, brought, QUESTION, PARTS) == unit_id
+    assert store.data_version == version
+
+
+def test_a_question_is_kept_on_one_line_and_one_that_is_too_long_is_refused(store: Store) -> None:
+    image_id = keep_image(store, picture())
+    broken = [text.replace(" ", " \n") for text in (QUESTION, *PARTS)]
+    unit_id = live_unit(store, image_id, broken[0], broken[1:])
+    assert unit_to_ask(store, unit_id).atomic == PARTS
+    assert live_unit(store, image_id, QUESTION, PARTS) == unit_id
+    for question, parts in (("?" * 2001, PARTS), (QUESTION, [*PARTS, "?" * 2001])):
+        with pytest.raises(AppError, match="at most 2,000"):
+            live_unit(store, image_id, question, parts)
 
 
 def test_a_stored_image_can_be_asked_other_questions(store: Store) -> None:

@@ -6,18 +6,21 @@ from pathlib import Path
 import pytest
 
 from backend.domain.records import Role
-from backend.domain.vlm import Reply
+from backend.domain.vlm import Decoding, OnText, Reply
 from backend.endoca.asr import Step, StepName, Trace, Variant
-from backend.endoca.decision import Consistency, Verdict
+from backend.endoca.decision import Consistency, Verdict, failed_decision
 from backend.endoca.outcomes import Outcome
 from backend.errors import AppError
 from backend.services.batch_traces import batch_traces
 from backend.services.cases import CaseQuestion, load_case
 from backend.services.live_traces import Ending, StoredTrace, load_trace, store_trace, unit_traces
-from backend.services.runs.plan import VlmIdentity
+from backend.services.runs.import_run import import_run
+from backend.services.runs.plan import VlmIdentity, read_plan
 from backend.services.trace_scores import score_trace
 from backend.store.store import Store
+from tests.services.reconciled_files import Reconciler, reconcile_into
 from tests.services.reconciled_store import DIRECT, NO_TEXT, REVISED, TEXT, VLM, make_store
+from tests.services.run_files import PARROT, draw_images, drawn_store
 
 WHO = VlmIdentity("Some VLM", None, {"weights": "none"})
 
@@ -113,6 +116,54 @@ def test_a_batch_decision_that_could_not_be_read_stays_an_abstention(store: Stor
     assert found.decision is not None
     assert (found.decision.verdict, found.decision.consistency) == (Verdict.ABSTAIN, None)
     assert found.final is None
+
+
+class Selecting(Reconciler):
+    """Replies to the Select question of every case with the same."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        self.reply = reply
+
+    def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
+        return self.reply if prompt.startswith("Check") else super().answer(image, prompt, decoding, on_text)
+
+
+def reconciled(tmp_path: Path, vlm: Reconciler, sample: str = "11") -> StoredTrace:
+    """Return the trace of a sample by an ASR run that went through the store."""
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    with drawn_store(folder, images=draw_images(folder / "images")) as asked:
+        reconcile_into(folder / "asr", read_plan(asked, "drawn", PARROT, Decoding()), vlm)
+        import_run(asked, folder / "asr")
+        return of(asked, sample)[Variant.ASR]
+
+
+@pytest.mark.parametrize("said", ["", " \n", "I cannot say."])
+def test_a_batch_decision_that_cannot_be_read_be_it_empty_is_no_failed_call(tmp_path: Path, said: str) -> None:
+    found = reconciled(tmp_path, Selecting(Reply(said)))
+    assert (found.ending, found.trace.failed_step) == (Ending.DONE, None)
+    assert found.trace.decision == failed_decision("not one JSON object")
+
+
+@pytest.mark.parametrize("step", ["Look at", "Check whether"], ids=["Revise", "Select"])
+def test_a_batch_call_that_failed_is_told_as_one(tmp_path: Path, step: str) -> None:
+    found = reconciled(tmp_path, Reconciler(fails=step))
+    assert found.ending is Ending.FAILED
+    assert found.trace.failed_step is not None
+    assert "timed out" in found.trace.failed_step.reply.error
+
+
+def test_a_run_over_a_part_of_a_suite_leaves_no_trace_on_the_cases_outside(tmp_path: Path) -> None:
+    make_store(tmp_path / "limited.duckdb", both=False)
+    with Store.open(tmp_path / "limited.duckdb") as limited:
+        outside = "probe_id = 'drawn:33::complex' AND run_id IN (SELECT run_id FROM run_bases)"
+        with limited.write() as cursor:
+            cursor.execute(f"DELETE FROM answers WHERE {outside}")
+            cursor.execute(f"UPDATE scores SET status = 'missing' WHERE {outside}")
+            cursor.execute("DELETE FROM decisions WHERE unit_id = 'drawn:33'")
+        assert of(limited, "33") == {}
+        assert of(limited, "11")[Variant.ASR].ending is Ending.DONE
 
 
 def test_a_suite_without_reconciled_runs_has_no_batch_trace(store: Store) -> None:

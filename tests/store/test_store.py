@@ -1,11 +1,13 @@
 """The store opens what is its own, refuses the rest with a next step, and keeps reads and writes apart."""
 
 import multiprocessing
+import os
 import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -16,6 +18,7 @@ import pytest
 from backend.errors import AppError
 from backend.store.migrations import known_migrations
 from backend.store.store import Store, insert
+from tests.conftest import ROOT
 
 
 @pytest.fixture
@@ -191,6 +194,47 @@ def test_text_read_as_categories_holds_the_same_values(path: Path) -> None:
 def test_sql_cannot_reach_other_files(path: Path) -> None:
     with Store.create(path) as store, pytest.raises(duckdb.Error, match="disabled by configuration"):
         store.rows("SELECT * FROM read_csv('/etc/hostname')")
+
+
+WRITTEN = """
+import sys
+from pathlib import Path
+from backend.store.store import Store
+with Store.create(Path(sys.argv[1])) as store:
+    with store.write() as cursor:
+        cursor.execute("INSERT INTO suites (suite, system, source) VALUES ('core', 'endoca', 'test')")
+        print(cursor.execute("SELECT created_at FROM suites").fetchall()[0][0].isoformat())
+"""
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kathmandu", "UTC"])
+def test_times_are_utc_wherever_the_machine_stands(path: Path, zone: str) -> None:
+    before = datetime.now(UTC).replace(tzinfo=None)
+    said = subprocess.run(
+        [sys.executable, "-c", WRITTEN, str(path)],
+        capture_output=True, text=True, check=True, cwd=ROOT, env={**os.environ, "TZ": zone},
+    ).stdout  # fmt: skip
+    assert before <= datetime.fromisoformat(said.strip()) <= datetime.now(UTC).replace(tzinfo=None)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "GLOBAL TimeZone = 'Asia/Kathmandu'",
+        "TimeZone = 'Asia/Kathmandu'",
+        "enable_external_access = true",
+        "lock_configuration = false",
+    ],
+)
+def test_sql_cannot_change_the_configuration(path: Path, setting: str) -> None:
+    with Store.create(path) as store, pytest.raises(duckdb.Error, match="has been locked"):
+        store.rows(f"SET {setting}")
+
+
+def test_a_process_may_open_its_store_twice(path: Path) -> None:
+    with Store.create(path) as first, Store.open(path) as second:
+        put_suite(second, "core")
+        assert first.rows("SELECT suite FROM suites") == [("core",)]
 
 
 def test_a_bulk_insert_goes_by_column_name(path: Path) -> None:

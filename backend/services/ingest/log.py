@@ -17,7 +17,7 @@ class LoggedImport(NamedTuple):
     """One import, as the log keeps it."""
 
     at: datetime
-    """When it was committed, in the machine's own time."""
+    """When it was committed, UTC."""
     report: ImportReport
 
 
