@@ -103,7 +103,7 @@ def provenance(run: RunSummary) -> list[tuple[str, list[str]]]:
         ("Decoding", [known(run.decoding), *_watched(record)]),
         ("Scored by", [f"{run.scorer} {run.scorer_version}"]),
         ("Came from", [run.source]),
-        ("In the store since", [time_words(run.created_at)]),
+        ("In the store since", [f"{time_words(run.created_at)} UTC"]),
     ]
     if record is not None:
         facts += [
@@ -130,7 +130,7 @@ def seconds_words(seconds: float | None) -> str:
 
 def time_words(at: datetime) -> str:
     """Return a time to the minute."""
-    return f"{at:%Y-%m-%d %H:%M} UTC"
+    return f"{at:%Y-%m-%d %H:%M}"
 
 
 def _limit_words(run: RunSummary, record: RunRecord) -> str:
