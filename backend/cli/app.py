@@ -14,7 +14,23 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import NoReturn
 
-from backend.cli import asr, blind, compare, demo, export, import_, metrics, predict, remove, rescore, score, store
+from backend.cli import (
+    asr,
+    blind,
+    compare,
+    demo,
+    export,
+    import_,
+    judge,
+    metrics,
+    predict,
+    remove,
+    rescore,
+    score,
+    store,
+    surgcheck,
+    verimap,
+)
 from backend.cli.options import PROGRAM, command_group
 from backend.cli.output import say
 from backend.domain.progress import Cancelled
@@ -34,10 +50,13 @@ app = command_group(
 )
 store.register(app)
 predict.register(app)
+judge.register(app)
 app.add_typer(asr.group)
 app.add_typer(demo.group)
 app.add_typer(import_.group)
 app.add_typer(score.group)
+app.add_typer(surgcheck.group)
+app.add_typer(verimap.group)
 app.add_typer(metrics.group)
 app.add_typer(compare.group)
 app.add_typer(blind.group)

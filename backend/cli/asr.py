@@ -68,7 +68,9 @@ def asr_run(
     batch: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Questions given to the VLM at once; fewer save and stop sooner. Default 64."
+            min=1,
+            metavar="N",
+            help="Questions given to the VLM at once; by default about 15 s of them, 64 at most.",
         ),
     ] = None,
     store: StoreOption = None,

@@ -73,19 +73,26 @@ def print_report(report: "ImportReport", *, as_json: bool) -> None:
     else:
         for line in _report_lines(report):
             print_text(line)
-    if report.bad_lines:
-        say(f"{counted(len(report.bad_lines), 'bad line')} left out:")
-        for bad in report.bad_lines[:MAX_LISTED_LINES]:
-            say(describe_bad_line(bad))
-        if len(report.bad_lines) > MAX_LISTED_LINES:
-            say(f"… and {len(report.bad_lines) - MAX_LISTED_LINES} more.")
+    for left_out, noun in ((report.bad_lines, "bad line"), (report.left_out, "row")):
+        if left_out:
+            say(f"{counted(len(left_out), noun)} left out:")
+            for bad in left_out[:MAX_LISTED_LINES]:
+                say(describe_bad_line(bad))
+            if len(left_out) > MAX_LISTED_LINES:
+                say(f"… and {len(left_out) - MAX_LISTED_LINES} more.")
 
 
 def run_sentence(run: "RunReport") -> str:
-    """Return what became of a run's answers."""
-    stage = "" if run.stage == Stage.DIRECT else f" ({stage_words(run.stage)})"
+    """Return what became of a run's answers, or of a judge's scores of them."""
+    if run.stage == Stage.JUDGE:
+        return (
+            f"{run.vlm} on {run.suite}{f' ({run.setting})' if run.setting else ''}: {counted(run.n_answers, 'answer')} "
+            f"judged ({run.n_judged_changed:,} new or changed); unscored {run.n_unparsed:,}, failed {run.n_failed:,}."
+        )
+    told = [run.setting, "" if run.stage == Stage.DIRECT else stage_words(run.stage)]
+    about = f" ({', '.join(filter(None, told))})" if any(told) else ""
     return (
-        f"{run.vlm} on {run.suite}{stage}: {counted(run.n_answers, 'answer')} ({run.n_new:,} new, {run.n_replaced:,} "
+        f"{run.vlm} on {run.suite}{about}: {counted(run.n_answers, 'answer')} ({run.n_new:,} new, {run.n_replaced:,} "
         f"replaced, {run.n_unchanged:,} unchanged); missing {run.n_missing:,}, failed {run.n_failed:,}, "
         f"empty {run.n_empty:,}, not readable {run.n_unparsed:,}."
     )
@@ -94,10 +101,14 @@ def run_sentence(run: "RunReport") -> str:
 def _report_lines(report: "ImportReport") -> list[str]:
     lines = []
     for suite in report.suites:
-        lines.append(
-            f"Suite {suite.suite}: {counted(suite.n_units, 'unit')} ({suite.n_new:,} new), {suite.n_complex:,} complex "
-            f"and {counted(suite.n_atomic, 'atomic question')}, {counted(suite.n_images, 'image')}."
-        )
+        if suite.n_pairs:
+            what = f"{counted(suite.n_pairs, 'pair')} ({suite.n_new:,} new)"
+        else:
+            what = (
+                f"{counted(suite.n_units, 'unit')} ({suite.n_new:,} new), {suite.n_complex:,} complex and "
+                f"{counted(suite.n_atomic, 'atomic question')}"
+            )
+        lines.append(f"Suite {suite.suite}: {what}, {counted(suite.n_images, 'image')}.")
     for run in report.runs:
         lines.append(run_sentence(run))
     if report.exclusions:

@@ -47,13 +47,18 @@ def predict(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run, failed calls too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be asked; load no VLM.")] = False,
+    without_image: Annotated[
+        bool, typer.Option("--without-image", help="SurgCheck: ask the original questions, the image withheld.")
+    ] = False,
     setting: Annotated[str, typer.Option(help="For example zero-shot; part of what makes it this run.")] = "",
     max_new_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Tokens of an answer, at most.")] = 80,
     reasoning_effort: Annotated[str, typer.Option(help="For remote VLMs that take it; else the VLM's own.")] = "",
     batch: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Questions given to the VLM at once; fewer save and stop sooner. Default 64."
+            min=1,
+            metavar="N",
+            help="Questions given to the VLM at once; by default about 15 s of them, 64 at most.",
         ),
     ] = None,
     store: StoreOption = None,
@@ -62,8 +67,9 @@ def predict(
     """Ask a VLM every question of a suite, and keep the answers in a run folder.
 
     The store is read for the questions and closed again, so the app can be used meanwhile; a
-    manifest file needs no store. Answers are saved every half minute. Ctrl-C ends the run after
-    the batch it is at; --resume goes on there. Then take the folder into the store: import run.
+    manifest file needs no store. Answers are saved after a batch, about every half minute. Ctrl-C
+    ends the run after the batch it is at; --resume goes on there. Then take the folder into the
+    store: import run.
     """
     from backend.domain.vlm import Decoding
     from backend.services.runs.identity import identity_of
@@ -76,7 +82,9 @@ def predict(
     entry = registry.find(model)
     decoding = Decoding(max_new_tokens=max_new_tokens, reasoning_effort=reasoning_effort)
     with progress() as report:
-        plan = plan_suite(options, suite, images, identity_of(entry), decoding, setting, limit, report)
+        plan = plan_suite(
+            options, suite, images, identity_of(entry), decoding, setting, limit, report, with_image=not without_image
+        )
     folder = out.expanduser() if out else DATA / "runs" / plan.key.run_id
     if dry_run:
         _show_plan(plan, folder, as_json=options.as_json)
@@ -120,6 +128,8 @@ def _show_record(record: "RunRecord", folder: Path, *, as_json: bool) -> None:
         print_json({**named(record.key, folder), **record_figures(record)})
         return
     print_record(record, record.suite)
+    for what, values in record.mixed.items():
+        print_text(f"Answered under more than one {what}: {'; '.join(values)}.")
     if record.counts.failed:
         print_text("Failed ones are asked again by the same command and --resume.")
     print_text(f"Take it into the store: python -m backend import run {folder}")

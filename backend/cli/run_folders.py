@@ -30,16 +30,27 @@ def plan_suite(
     setting: str,
     limit: int | None,
     report: Report,
+    *,
+    with_image: bool = True,
 ) -> "Plan":
     """Return the plan of the direct answers to a suite of the store, or to a manifest file.
 
+    Pictures with a cue that are not at hand are drawn first, where they can be.
+
     Raises:
-        AppError: As `read_plan` and `read_manifest_plan`; or images are named for a suite of the store.
+        AppError: As `read_plan` and `read_manifest_plan`; or images are named for a suite of the store, or the
+            image is to be withheld from a manifest file's questions.
     """
+    from backend.services.ingest.cue_pictures import draw_cue_pictures
     from backend.services.runs.manifest import is_file_name, read_manifest_plan
     from backend.services.runs.plan import read_plan
 
     if is_file_name(suite):
+        if not with_image:
+            raise AppError(
+                "--without-image goes with a SurgCheck suite of the store.",
+                "Import the questions first: python -m backend import surgcheck",
+            )
         folder = images.expanduser() if images else None
         manifest = Path(suite).expanduser()
         return read_manifest_plan(manifest, folder, vlm, decoding, setting=setting, limit=limit, report=report)
@@ -49,7 +60,9 @@ def plan_suite(
             f"Suite {suite} is the store's; its images are attached with: python -m backend import images {images}",
         )
     with options.open_store() as opened:
-        return read_plan(opened, suite, vlm, decoding, setting=setting, limit=limit)
+        if with_image:
+            draw_cue_pictures(opened, suite, report=report)
+        return read_plan(opened, suite, vlm, decoding, setting=setting, limit=limit, with_image=with_image)
 
 
 def say_missing(plan: "Plan") -> None:

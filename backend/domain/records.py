@@ -41,6 +41,10 @@ class Role(StrEnum):
 
     COMPLEX = "complex"
     ATOMIC = "atomic"
+    ORIGINAL = "original"
+    """SurgCheck: the question that names what it asks about."""
+    LESS_BIASED = "less_biased"
+    """SurgCheck: its twin that only points."""
 
 
 class Stage(StrEnum):
@@ -58,6 +62,10 @@ class Stage(StrEnum):
     """The control of SELECT, without premises."""
     VERIFY = "verify"
     """VeriMap: verdicts on answers."""
+    TEXT_ONLY = "text_only"
+    """SurgCheck: the original questions, asked with the image withheld."""
+    JUDGE = "judge"
+    """SurgCheck: scores of another run's answers. They belong to that run; the store holds no run of this stage."""
 
 
 class VlmGroup(StrEnum):
@@ -130,7 +138,7 @@ class Probe:
     reference: str
     """The ground-truth answer, verbatim."""
     question_class: str
-    """Question class of an atomic probe; empty for a complex one, which has its parts'."""
+    """Question class of an atomic probe, task of a pair's; empty for a complex one, which has its parts'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +152,9 @@ class Unit:
     image: Image
     split: str
     complexity: int
-    """Number of atomic questions (EndoCA, section III-C: m_i)."""
+    """Number of atomic questions (EndoCA, section III-C: m_i); 0 for a pair of SurgCheck."""
     question_classes: tuple[str, ...]
-    """Question classes of the atomic questions, in order."""
+    """Question classes of the atomic questions, in order; of a pair its task alone."""
     probes: tuple[Probe, ...]
 
     @staticmethod

@@ -1,6 +1,6 @@
-"""Runs of the blind baseline: learned on one suite, answering another."""
+"""Runs of baselines that never see the image: learned on one suite, answering another."""
 
-__all__ = ["run_blind"]
+__all__ = ["run_blind", "run_text_lookup"]
 
 from backend.domain.progress import Report, silent
 from backend.domain.records import Origin, Role, RunKey, Stage, System
@@ -10,6 +10,8 @@ from backend.services.ingest.answers import Answer, put_answers
 from backend.services.ingest.log import write_log
 from backend.services.ingest.report import ImportReport
 from backend.store.store import Store
+from backend.surgcheck.text_lookups import LOOKUP_VERSION, LOOKUP_VLM, TextLookups
+from backend.surgcheck.text_lookups import Example as PairExample
 from backend.vlm.blind import BLIND_VERSION, BLIND_VLM, BlindBaseline, Example
 
 _PROBES = """
@@ -17,6 +19,16 @@ _PROBES = """
     FROM probes WHERE suite = ? ORDER BY unit_id, role = 'complex', position
 """
 """A unit's atomic probes come first: their references are the complex one's values."""
+
+_PAIRS = """
+    SELECT probe_id, role, question_class, question, reference
+    FROM probes WHERE suite = ? ORDER BY unit_id, role = 'less_biased'
+"""
+
+_SHARED_FRAMES = """
+    SELECT count(DISTINCT image_id) FROM units
+    WHERE suite = $answer AND image_id IN (SELECT image_id FROM units WHERE suite = $learn)
+"""
 
 _SHARED = """
     SELECT count(*) FROM probes p JOIN units u USING (unit_id)
@@ -42,14 +54,20 @@ def run_blind(store: Store, learn: str, answer: str, report: Report = silent) ->
         AppError: A suite is not in the store, or the two are one or share a sample: the
             baseline would learn from the test.
     """
-    _check_suites(store, learn, answer)
+    _check_suites(store, System.ENDOCA, learn, answer)
+    n_shared = store.value(_SHARED, {"learn": learn, "answer": answer, "role": Role.COMPLEX})
+    if n_shared:
+        raise AppError(
+            f"{n_shared} samples of suite {answer} are in suite {learn} too (same image, complex question and "
+            "reference): the blind baseline would be learning from the test.",
+            f"Learn on a suite that was built without them: import kvasir … --exclude-suite {answer}",
+        )
     report("learning", 0, None)
     baseline = BlindBaseline.learn(example for _, example in _examples(store, learn))
     answers = [
         Answer(probe_id, baseline.answer(asked.role, asked.question_classes), "")
         for probe_id, asked in _examples(store, answer)
     ]
-    report("scoring", 0, len(answers))
     key = RunKey(
         system=System.ENDOCA,
         suite=answer,
@@ -60,7 +78,58 @@ def run_blind(store: Store, learn: str, answer: str, report: Report = silent) ->
         prompt_version=BLIND_VERSION,
         decoding="commonest reference",
     )
-    outcome = ImportReport("blind", f"blind baseline, learned on {learn}")
+    return _put(store, key, answers, report)
+
+
+def run_text_lookup(store: Store, learn: str, answer: str, report: Report = silent) -> ImportReport:
+    """Write the run of SurgCheck's text look-ups over a suite; see `backend.surgcheck.text_lookups`.
+
+    It learns on original questions alone, and answers both texts of every pair: what it reaches with
+    the less-biased ones is what these still tell. Running it again changes nothing.
+
+    Args:
+        store: Holds both suites; gets the run.
+        learn: SurgCheck suite whose original questions it learns from.
+        answer: SurgCheck suite whose questions it answers.
+        report: Told of progress; may raise `Cancelled`.
+
+    Raises:
+        AppError: A suite is not in the store, or the two are one or share a frame.
+    """
+    _check_suites(store, System.SURGCHECK, learn, answer)
+    n_shared = store.value(_SHARED_FRAMES, {"learn": learn, "answer": answer})
+    if n_shared:
+        raise AppError(
+            f"{n_shared} frames of suite {answer} are in suite {learn} too: the look-up would be learning from the "
+            "test.",
+            "Learn on a suite about other frames, as the release's training set is.",
+        )
+    report("learning", 0, None)
+    lookups = TextLookups.learn(
+        PairExample(task, question, reference)
+        for _, role, task, question, reference in store.rows(_PAIRS, [learn])
+        if role == Role.ORIGINAL
+    )
+    answers = [
+        Answer(probe_id, lookups.answer(task, question), "")
+        for probe_id, _, task, question, _ in store.rows(_PAIRS, [answer])
+    ]
+    key = RunKey(
+        system=System.SURGCHECK,
+        suite=answer,
+        vlm=LOOKUP_VLM,
+        stage=Stage.DIRECT,
+        origin=Origin.PRECOMPUTED,
+        setting=f"learned on {learn}",
+        prompt_version=LOOKUP_VERSION,
+        decoding="commonest reference",
+    )
+    return _put(store, key, answers, report)
+
+
+def _put(store: Store, key: RunKey, answers: list[Answer], report: Report) -> ImportReport:
+    report("scoring", 0, len(answers))
+    outcome = ImportReport("blind", f"{key.vlm[:1].lower()}{key.vlm[1:]}, {key.setting}")
     with store.write() as cursor:
         outcome.runs.append(put_answers(cursor, key, answers, outcome.source, "blind"))
         write_log(cursor, outcome)
@@ -84,20 +153,18 @@ def _examples(store: Store, suite: str) -> list[tuple[str, Example]]:
     return examples
 
 
-def _check_suites(store: Store, learn: str, answer: str) -> None:
-    known = [row[0] for row in store.rows("SELECT suite FROM suites WHERE system = ? ORDER BY suite", [System.ENDOCA])]
+def _check_suites(store: Store, system: System, learn: str, answer: str) -> None:
+    known = [row[0] for row in store.rows("SELECT suite FROM suites WHERE system = ? ORDER BY suite", [system])]
     for suite in (learn, answer):
         if suite not in known:
-            raise AppError(f"There is no EndoCA suite {suite}.", f"Suites in the store: {', '.join(known) or 'none'}.")
+            raise AppError(
+                f"There is no {_NAMES[system]} suite {suite}.", f"Suites in the store: {', '.join(known) or 'none'}."
+            )
     if learn == answer:
         raise AppError(
             f"The blind baseline cannot learn on {learn} and answer {answer}: it would be learning from the test.",
             f"Name another suite to learn on; in the store: {', '.join(known)}.",
         )
-    n_shared = store.value(_SHARED, {"learn": learn, "answer": answer, "role": Role.COMPLEX})
-    if n_shared:
-        raise AppError(
-            f"{n_shared} samples of suite {answer} are in suite {learn} too (same image, complex question and "
-            "reference): the blind baseline would be learning from the test.",
-            f"Learn on a suite that was built without them: import kvasir … --exclude-suite {answer}",
-        )
+
+
+_NAMES = {System.ENDOCA: "EndoCA", System.SURGCHECK: "SurgCheck"}

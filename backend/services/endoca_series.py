@@ -11,6 +11,7 @@ __all__ = [
     "Choices",
     "PrintedShift",
     "SuiteFacts",
+    "about_runs",
     "blind_finding",
     "choices",
     "complexity_table",
@@ -139,7 +140,7 @@ def series_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
 
     questions = of_questions(chosen)
     runs = _with_consistency(metrics_from_image_sums(queries.image_sums(store, questions, ["run_id"]), ["run_id"]))
-    series = _about_runs(store).merge(runs, on="run_id")
+    series = about_runs(store).merge(runs, on="run_id")
     printed = _printed(store, questions)
     if printed.empty:
         return series
@@ -157,7 +158,7 @@ def complexity_table(store: Store, chosen: UnitFilter, run_ids: tuple[str, ...])
     by = ["run_id", "complexity"]
     sums = queries.image_sums(store, replace(of_questions(chosen), runs=run_ids), by)
     scores = metrics_from_image_sums(sums, by, metrics=LEVEL_METRICS)
-    return _about_runs(store).merge(scores, on="run_id")
+    return about_runs(store).merge(scores, on="run_id")
 
 
 def group_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
@@ -287,12 +288,12 @@ def outcome_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":
     counts = queries.outcome_counts(store, of_questions(chosen))
     counts["n_total"] = counts.groupby("run_id")["n_units"].transform("sum")
     counts["plain"] = [Outcome(outcome).plain for outcome in counts["outcome"]]
-    return _about_runs(store).merge(counts, on="run_id")
+    return about_runs(store).merge(counts, on="run_id")
 
 
 def runs_of(store: Store, suite: str) -> list[dict[str, Any]]:
     """Return a suite's runs as in `series_table`, without their metrics."""
-    about = _about_runs(store)
+    about = about_runs(store)
     return records(about[about["suite"] == suite])
 
 
@@ -303,14 +304,14 @@ def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _about_runs(store: Store) -> "pd.DataFrame":
-    """Return one row an EndoCA run with what `series_table` says about it, the blind baseline's last."""
+def about_runs(store: Store, system: System = System.ENDOCA) -> "pd.DataFrame":
+    """Return one row a system's run with what `series_table` says about it, the blind baselines' last."""
     import pandas as pd
 
     rows = store.rows(
         "SELECT run_id, suite, vlm, vlm_group, setting, stage, prompt_version, origin, source FROM runs "
         "WHERE system = $system ORDER BY coalesce(vlm_group, '') = $blind, suite, vlm, stage, run_id",
-        {"system": System.ENDOCA, "blind": BLIND},
+        {"system": system, "blind": BLIND},
     )
     names = ("run_id", "suite", "vlm", "vlm_group", "setting", "stage", "prompt_version", "origin", "source")
     runs = [dict(zip(names, row, strict=True)) for row in rows]

@@ -1,23 +1,26 @@
 """Scoring a run: every probe of its suite gets a score, every unit an outcome.
 
-Answers are read from the store, scored by EndoCA's scorer and written back beside the older
+Answers are read from the store, scored by their system's scorer and written back beside the older
 scores. A probe without an answer gets a score too: its absence is a wrong answer, counted
 as missing. Equal answers to equal questions are scored once.
 """
 
-__all__ = ["rescore", "score_run"]
+__all__ = ["Memo", "OutdatedRun", "PresentScorer", "outdated", "present_scorer", "rescore", "score_run"]
 
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backend.domain.progress import Report, silent
-from backend.domain.records import AnswerStatus, Role, System
+from backend.domain.records import AnswerStatus, Role, Stage, System
 from backend.endoca.outcomes import outcome_of
 from backend.endoca.scoring import SCORER, SCORER_VERSION, Atom, AtomScore, score_answer
+from backend.errors import AppError
 from backend.store.arrow import arrow_table
 from backend.store.store import Store, insert
+from backend.surgcheck import scoring as surgcheck
+from backend.surgcheck.answer_text import answer_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,6 +36,50 @@ _PROBES = """
 """
 """A unit's atomic probes come first: the complex answer is scored against their references."""
 
+_PAIRS = """
+    SELECT p.unit_id, p.probe_id, p.role, p.reference, p.question_class, u.image_id, a.answer, a.error, x.text
+    FROM probes p
+    JOIN units u ON u.unit_id = p.unit_id
+    LEFT JOIN answers a ON a.run_id = $run AND a.probe_id = p.probe_id
+    LEFT JOIN extractions x ON x.run_id = $run AND x.probe_id = p.probe_id
+    WHERE p.suite = $suite {only}
+    ORDER BY p.unit_id, p.role DESC
+"""
+"""The original question comes first."""
+
+_ORIGINALS = f"AND p.role = '{Role.ORIGINAL}'"
+"""All that is asked where the image is withheld."""
+
+
+_SCORE_COLUMNS = ("probe_id", "unit_id", "image_id", "role", "question_class", "status", "correct", "parts")
+
+EXACT_MATCH = "exact match"
+"""Rule by which answers of pairs are judged."""
+
+
+class PresentScorer(NamedTuple):
+    """The scorer whose scores a run shows."""
+
+    name: str
+    version: str
+
+
+_SCORERS = {
+    System.ENDOCA: PresentScorer(SCORER, SCORER_VERSION),
+    System.SURGCHECK: PresentScorer(surgcheck.SCORER, surgcheck.SCORER_VERSION),
+}
+
+
+def present_scorer(system: System) -> PresentScorer:
+    """Return the scorer of a system's answers, as it stands.
+
+    Raises:
+        AppError: Answers of this system are not scored yet.
+    """
+    if system not in _SCORERS:
+        raise AppError(f"Runs of {system} are not scored yet.", f"Systems with a scorer: {', '.join(_SCORERS)}.")
+    return _SCORERS[system]
+
 
 class _Verdict(NamedTuple):
     status: AnswerStatus
@@ -40,7 +87,7 @@ class _Verdict(NamedTuple):
     parts: str
 
 
-Memo = dict[tuple[str, tuple[Atom, ...], str], _Verdict]
+Memo = dict[tuple[Any, ...], _Verdict]
 
 
 def score_run(
@@ -62,53 +109,76 @@ def score_run(
         memo: Verdicts already reached; shared by an import of several VLMs.
     """
     memo = {} if memo is None else memo
+    [(system, stage)] = cursor.execute("SELECT system, stage FROM runs WHERE run_id = ?", [run_id]).fetchall()
+    scorer = present_scorer(System(system))
     present = "SELECT 1 FROM runs WHERE run_id = ? AND scorer = ? AND scorer_version = ?"
-    if not cursor.execute(present, [run_id, SCORER, SCORER_VERSION]).fetchall():
+    if not cursor.execute(present, [run_id, *scorer]).fetchall():
         unit_ids = None
     only = ""
     if unit_ids is not None:
         cursor.register("scored_units", arrow_table({"unit_id": unit_ids}))
         only = "AND p.unit_id IN (SELECT unit_id FROM scored_units)"
-    rows = cursor.execute(_PROBES.format(only=only), {"run": run_id, "suite": suite}).fetchall()
-    scores, outcomes = _score_rows(rows, memo)
+    if stage == Stage.TEXT_ONLY:
+        only += f" {_ORIGINALS}"
+    asked = {"run": run_id, "suite": suite}
+    if system == System.SURGCHECK:
+        written = {"scores": _score_pairs(cursor.execute(_PAIRS.format(only=only), asked).fetchall(), memo)}
+    else:
+        scores, outcomes = _score_rows(cursor.execute(_PROBES.format(only=only), asked).fetchall(), memo)
+        written = {"scores": scores, "outcomes": outcomes}
     condition = "run_id = ? AND scorer = ? AND scorer_version = ?"
     if unit_ids is not None:
         condition += " AND unit_id IN (SELECT unit_id FROM scored_units)"
-    for table, content in (("scores", scores), ("outcomes", outcomes)):
-        cursor.execute(f"DELETE FROM {table} WHERE {condition}", [run_id, SCORER, SCORER_VERSION])
+    for table, content in written.items():
+        cursor.execute(f"DELETE FROM {table} WHERE {condition}", [run_id, *scorer])
         n = len(content["unit_id"])
-        constants = {"run_id": run_id, "scorer": SCORER, "scorer_version": SCORER_VERSION}
+        constants = {"run_id": run_id, "scorer": scorer.name, "scorer_version": scorer.version}
         filled = {name: [value] * n for name, value in constants.items()}
         insert(cursor, table, arrow_table({**filled, **content}))
     if unit_ids is not None:
         cursor.unregister("scored_units")
-    cursor.execute("UPDATE runs SET scorer = ?, scorer_version = ? WHERE run_id = ?", [SCORER, SCORER_VERSION, run_id])
+    cursor.execute("UPDATE runs SET scorer = ?, scorer_version = ? WHERE run_id = ?", [*scorer, run_id])
+
+
+class OutdatedRun(NamedTuple):
+    """A run that shows scores of another scorer than its system's present one."""
+
+    run_id: str
+    suite: str
+    scorer: str
+    scorer_version: str
+
+
+def outdated(store: Store) -> list[OutdatedRun]:
+    """Return the runs that the present scorers have not scored."""
+    present = [[system, scorer.name, scorer.version] for system, scorer in _SCORERS.items()]
+    rows = store.rows(
+        "SELECT run_id, suite, scorer, scorer_version FROM runs WHERE list_contains($systems, system) "
+        "AND NOT list_contains($present, [system, scorer, scorer_version]) ORDER BY run_id",
+        {"systems": list(_SCORERS), "present": present},
+    )
+    return [OutdatedRun(*row) for row in rows]
 
 
 def rescore(store: Store, report: Report = silent) -> int:
-    """Score every EndoCA run with the present scorer; scores of older versions are kept.
+    """Score every run with the present scorer of its system; scores of older versions are kept.
 
     Returns:
         The number of runs that had no score of this scorer's version before.
     """
-    runs = store.rows(
-        "SELECT run_id, suite FROM runs WHERE system = ? AND (scorer, scorer_version) <> (?, ?) ORDER BY run_id",
-        [System.ENDOCA, SCORER, SCORER_VERSION],
-    )
+    runs = outdated(store)
     memo: Memo = {}
     with store.write() as cursor:
-        for done, (run_id, suite) in enumerate(runs):
+        for done, run in enumerate(runs):
             report("scoring", done, len(runs))
-            score_run(cursor, run_id, suite, memo=memo)
+            score_run(cursor, run.run_id, run.suite, memo=memo)
     report("scoring", len(runs), len(runs))
     return len(runs)
 
 
 def _score_rows(rows: list[tuple[str, ...]], memo: Memo) -> tuple[dict[str, list[object]], dict[str, list[object]]]:
     """Return the columns of `scores` and `outcomes` for probes sorted by unit, atomic ones first."""
-    scores: dict[str, list[object]] = {
-        name: [] for name in ("probe_id", "unit_id", "image_id", "role", "question_class", "status", "correct", "parts")
-    }
+    scores: dict[str, list[object]] = {name: [] for name in _SCORE_COLUMNS}
     outcome_columns = ("unit_id", "image_id", "complexity", "complex_correct", "n_atoms", "n_atoms_correct")
     counts = ("n_missing", "n_failed", "n_empty", "n_unparsed")
     outcomes: dict[str, list[object]] = {name: [] for name in (*outcome_columns, *counts, "outcome")}
@@ -142,6 +212,35 @@ def _score_rows(rows: list[tuple[str, ...]], memo: Memo) -> tuple[dict[str, list
                 column.append(value)
             atoms, n_correct, tally = [], 0, [0, 0, 0, 0]
     return scores, outcomes
+
+
+def _score_pairs(rows: list[tuple[Any, ...]], memo: Memo) -> dict[str, list[object]]:
+    """Return the columns of `scores` for the probes of pairs."""
+    scores: dict[str, list[object]] = {name: [] for name in _SCORE_COLUMNS}
+    for unit_id, probe_id, role, reference, task, image_id, answer, error, extracted in rows:
+        verdict = _pair_verdict(reference, answer, error, extracted, memo)
+        record = (probe_id, unit_id, image_id, role, task, verdict.status, verdict.correct, verdict.parts)
+        for column, value in zip(scores.values(), record, strict=True):
+            column.append(value)
+    return scores
+
+
+def _pair_verdict(reference: str, answer: str | None, error: str | None, extracted: str | None, memo: Memo) -> _Verdict:
+    if answer is None:
+        return _Verdict(AnswerStatus.MISSING, False, "[]")
+    if error:
+        return _Verdict(AnswerStatus.FAILED, False, "[]")
+    text = answer_text(answer) if extracted is None else extracted.strip()
+    key = (reference, text)
+    known = memo.get(key)
+    if known is None:
+        correct = surgcheck.exact_match(text, reference)
+        said = any(letter.isalnum() for letter in text)
+        reason = "the same words" if correct else "other words"
+        part = {"expected": reference, "parsed": text, "correct": correct, "rule": EXACT_MATCH, "reason": reason}
+        status = AnswerStatus.READ if said else AnswerStatus.EMPTY
+        known = memo[key] = _Verdict(status, correct, json.dumps([part], ensure_ascii=False))
+    return known
 
 
 def _verdict(question: str, atoms: tuple[Atom, ...], answer: str | None, error: str | None, memo: Memo) -> _Verdict:

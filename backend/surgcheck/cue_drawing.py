@@ -9,7 +9,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.surgcheck.boxes import Relation
 from backend.surgcheck.grounding_cues import Arrow, Outline
 
 RED = (255, 0, 0)
@@ -17,14 +16,6 @@ RED = (255, 0, 0)
 
 _SUBPIXEL_BITS = 4
 """OpenCV takes polygon corners as whole sixteenths of a pixel."""
-
-_POINTING_FROM = {
-    Relation.RIGHT: (1.0, 0.0),
-    Relation.LEFT: (-1.0, 0.0),
-    Relation.BELOW: (0.0, 1.0),
-    Relation.ABOVE: (0.0, -1.0),
-}
-"""Step of one pixel from the tip towards the tail."""
 
 
 def draw_cue(pixels: NDArray[np.uint8], drawing: Outline | Arrow) -> NDArray[np.uint8]:
@@ -54,12 +45,6 @@ def draw_arrow_cue(pixels: NDArray[np.uint8], arrow: Arrow) -> NDArray[np.uint8]
         arrow: From `grounding_cues.arrow_cue`.
     """
     drawn = pixels.copy()
-    back = np.array(_POINTING_FROM[arrow.side])
-    aside = back[::-1]
-    neck = np.array(arrow.tip) + back * arrow.head_length
-    tail = np.array(arrow.tip) + back * arrow.length
-    shaft, head = aside * arrow.shaft_width / 2, aside * arrow.head_width / 2
-    corners = [arrow.tip, neck + head, neck + shaft, tail + shaft, tail - shaft, neck - shaft, neck - head]
-    points = np.rint(np.array(corners) * 2**_SUBPIXEL_BITS).astype(np.int32)
+    points = np.rint(np.array(arrow.corners) * 2**_SUBPIXEL_BITS).astype(np.int32)
     cv2.fillPoly(drawn, [points], RED, shift=_SUBPIXEL_BITS)
     return drawn

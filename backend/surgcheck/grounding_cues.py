@@ -98,6 +98,33 @@ class Arrow:
             case _:
                 return Box(x - half, y - self.length, self.head_width, self.length)
 
+    @property
+    def corners(self) -> tuple[tuple[float, float], ...]:
+        """The seven corners of its polygon as (x, y) in pixels, from the tip round."""
+        (x, y), (back_x, back_y) = self.tip, _AWAY_FROM_BOX[self.side]
+        shaft, head = self.shaft_width / 2, self.head_width / 2
+        outline = (
+            (0.0, 0.0),
+            (self.head_length, head),
+            (self.head_length, shaft),
+            (self.length, shaft),
+            (self.length, -shaft),
+            (self.head_length, -shaft),
+            (self.head_length, -head),
+        )
+        return tuple(
+            (x + back * back_x + aside * back_y, y + back * back_y + aside * back_x) for back, aside in outline
+        )
+
+
+_AWAY_FROM_BOX = {
+    Relation.RIGHT: (1.0, 0.0),
+    Relation.LEFT: (-1.0, 0.0),
+    Relation.BELOW: (0.0, 1.0),
+    Relation.ABOVE: (0.0, -1.0),
+}
+"""Step of one pixel from an arrow's tip towards its tail."""
+
 
 def position_word(box: Box, width: int, height: int) -> Position | Reason:
     """Return the cell of a 3 × 3 grid over the frame in which the box's centre lies.

@@ -5,20 +5,19 @@ GPUs, and the free memory. Nothing is sent anywhere: whether a service answers s
 asked.
 """
 
-__all__ = ["Availability", "Gpu", "Machine", "availability", "look_at_machine", "weights_folder"]
+__all__ = ["Availability", "Gpu", "Machine", "availability", "look_at_machine"]
 
-import json
 import platform
 import shutil
 import subprocess
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 
 from backend.errors import AppError
 from backend.vlm.entries import VlmEntry
-from backend.vlm.loading import LocalSpec
+from backend.vlm.loading import LocalSpec, main_memory
 from backend.vlm.service import key_of
+from backend.vlm.weights import ADAPTER, MODEL, weights_folder
 
 GB = 1e9
 
@@ -74,46 +73,7 @@ def availability(entry: VlmEntry, machine: Machine | None = None) -> Availabilit
 def look_at_machine() -> Machine:
     """Return what VLMs can use here; no GPU library is loaded."""
     is_apple = platform.system() == "Darwin" and platform.machine() == "arm64"
-    return Machine(_gpus(), _free_memory_gb(), is_apple)
-
-
-def weights_folder(source: str, revision: str | None, stem: str = "model") -> Path | None:
-    """Return the folder that holds the weights of a source, None where they are not all here.
-
-    Args:
-        source: Folder or hub id.
-        revision: Of a hub id; None is the main one.
-        stem: ``model``, or ``adapter`` for a PEFT adapter.
-    """
-    folder = Path(source) if Path(source).is_absolute() else _cached(source, revision, stem)
-    if folder is None or not (folder / _config(stem)).is_file():
-        return None
-    try:
-        index = json.loads((folder / f"{stem}.safetensors.index.json").read_text("utf-8"))
-        shards = set(index["weight_map"].values())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        shards = set()
-    if shards:
-        return folder if all((folder / str(shard)).is_file() for shard in shards) else None
-    return folder if any(path.is_file() for path in folder.glob(f"{stem}*.safetensors")) else None
-
-
-def _config(stem: str) -> str:
-    return "config.json" if stem == "model" else f"{stem}_config.json"
-
-
-def _cached(source: str, revision: str | None, stem: str) -> Path | None:
-    """Return the folder of a hub id in the hub's cache."""
-    if find_spec("huggingface_hub") is None:
-        return None
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    try:
-        config = try_to_load_from_cache(source, _config(stem), revision=revision)
-    except HFValidationError:
-        return None
-    return Path(config).parent if isinstance(config, str) else None
+    return Machine(_gpus(), main_memory().free / GB, is_apple)
 
 
 def _lacking_for_service(entry: VlmEntry) -> list[str]:
@@ -131,9 +91,9 @@ def _lacking_here(entry: VlmEntry, machine: Machine) -> list[str]:
     assert spec is not None
     reasons = [f"the package {name} is not installed" for name in _packages(spec) if find_spec(name) is None]
     if not spec.online:
-        if weights_folder(spec.source, spec.revision) is None:
+        if weights_folder(spec.source, spec.revision, MODEL) is None:
             reasons.append("its weights are not on this machine")
-        if spec.adapter and weights_folder(spec.adapter, None, "adapter") is None:
+        if spec.adapter and weights_folder(spec.adapter, None, ADAPTER) is None:
             reasons.append("its adapter is not on this machine")
     return reasons + _lacking_memory(entry, spec, machine)
 
@@ -192,9 +152,3 @@ def _gpus() -> tuple[Gpu, ...]:
             total, free = (int(part) * 2**20 / GB for part in memory)
             gpus.append(Gpu(name, total, free))
     return tuple(gpus)
-
-
-def _free_memory_gb() -> float:
-    import psutil  # type: ignore[import-untyped]
-
-    return float(psutil.virtual_memory().available) / GB

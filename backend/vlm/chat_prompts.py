@@ -1,7 +1,8 @@
 """A prompt in the form a VLM was trained on: its own chat template, image first, no system prompt.
 
 Some templates add a system prompt where none is given. It is emptied where the template
-allows it; what remains is told, so that a run can keep it on record.
+allows it. Which of a template's words are a system prompt cannot always be told; so all that it
+writes around a question is told, too, and a run can keep both on record.
 """
 
 __all__ = ["ChatPrompts", "Encoded"]
@@ -21,7 +22,7 @@ ALONG_TOKENS = frozenset({"input_ids", "attention_mask", "token_type_ids", "mm_t
 _WITHOUT_TEMPLATE = frozenset({"paligemma"})
 """Families that take image and prompt as they are."""
 
-_MARK = "SYSTEM PROMPT"
+_MARK, _QUESTION = "SYSTEM PROMPT", "Why?"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +65,16 @@ class ChatPrompts:
         self._controls = _control_words(processor)
         self._system: list[dict[str, Any]] = []
         self.system_prompt = "" if self._plain else self._without_default()
-        """The system prompt that the template adds and that could not be emptied."""
+        """The system prompt that the template adds and that could not be emptied, as far as it can be told."""
+
+    @property
+    def around(self) -> str:
+        """All that is written around a question without an image, control words too; ``…`` stands for the question.
+
+        Empty where there is no template, or where it writes nothing without an image.
+        """
+        before, question, after = ("", "", "") if self._plain else self._written(self._system).rpartition(_QUESTION)
+        return f"{before}…{after}" if question else ""
 
     def encode(self, picture: Image.Image | None, prompt: str) -> Encoded:
         """Return the ask as tensors on the CPU.
@@ -117,13 +127,14 @@ class ChatPrompts:
         return ""
 
     def _written(self, system: list[dict[str, Any]]) -> str:
-        """Return the template's text for a short question; empty where it takes no such system prompt."""
-        from jinja2 import TemplateError
+        """Return the template's text for a short question; empty where it takes no such system prompt.
 
+        A template can raise anything. Where it does so for every ask, each reply says why.
+        """
         try:
-            turns = [*system, _user_turn(None, "Why?")]
+            turns = [*system, _user_turn(None, _QUESTION)]
             return str(self._processor.apply_chat_template(turns, add_generation_prompt=True))
-        except (TemplateError, TypeError):
+        except Exception:  # noqa: BLE001 - see above
             return ""
 
 

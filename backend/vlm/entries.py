@@ -6,7 +6,6 @@ cannot be used is told with its line and field and left out, the others stay.
 
 __all__ = ["OWN_GROUPS", "Capability", "Entries", "LocalWeights", "VlmEntry", "read_entries"]
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -27,6 +26,7 @@ from backend.domain.records import System, VlmGroup
 from backend.errors import AppError, BadLine
 from backend.vlm.loading import Device, Dtype, LocalSpec, Quantization
 from backend.vlm.service import Service
+from backend.vlm.weights import is_folder
 
 OWN_GROUPS = ("demo", "blind")
 """Groups beside the papers': the VLM in the box and the blind baseline, as figures mark them."""
@@ -37,9 +37,6 @@ _BYTES_A_WEIGHT = {"bfloat16": 2.0, "float16": 2.0, "float32": 4.0, "8bit": 1.0,
 
 _BESIDE_WEIGHTS = 1.2
 """Activations, keys and values of one question take about a fifth of the weights more."""
-
-_FOLDER = re.compile(r"[./~\\]|[A-Za-z]:")
-"""How a folder begins; anything else is a hub id."""
 
 
 class Capability(NamedTuple):
@@ -69,7 +66,7 @@ def _group(said: object) -> str:
 
 def _place(said: str, info: ValidationInfo) -> str:
     """Make a folder's path whole: it counts from the folder of the file that names it."""
-    if not _FOLDER.match(said):
+    if not is_folder(said):
         return said
     folder: Path = (info.context or {})["folder"]
     return str((folder / Path(said).expanduser()).resolve())

@@ -1,18 +1,33 @@
 """Weights and processor of a transformers VLM, from a folder or the hub's cache, onto a device.
 
 Nothing is fetched unless the spec says so, no code that lies beside weights is run unless it
-says so, and weights are read from safetensors files alone: a pickle can run anything.
+says so, and weights are read from safetensors files alone: a pickle can run anything. Weights
+that are not there, or do not fit, are an error: made-up ones would answer, too.
 """
 
-__all__ = ["DeviceFacts", "Loaded", "LocalSpec", "device_facts", "load"]
+__all__ = ["DeviceFacts", "Loaded", "LocalSpec", "device_facts", "load", "main_memory"]
 
 import importlib.util
-import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from backend.errors import AppError
+from backend.vlm.adapter import lay_adapter
+from backend.vlm.failures import MEMORY_HINT, first_line, is_out_of_memory
+from backend.vlm.weights import (
+    ADAPTER,
+    INSTALL_HINT,
+    MODEL,
+    Files,
+    broken_file,
+    cached_folder,
+    download_command,
+    fetched,
+    is_folder,
+    lacking_file,
+    refuse_misfits,
+)
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
@@ -42,7 +57,7 @@ class LocalSpec:
     trust_remote_code: bool = False
     """Whether Python code that lies beside the weights may run."""
     online: bool = False
-    """Whether missing files may be fetched from the hub."""
+    """Whether missing files may be fetched from the hub; never files of another commit than the cached."""
     attn_implementation: str | None = None
     """Such as ``eager`` or ``sdpa``; None leaves transformers' choice."""
 
@@ -55,6 +70,8 @@ class Loaded:
     """The transformers model in evaluation mode, an adapter's layers inside it."""
     processor: Any
     """Its processor: tokenizer, image processor and chat template."""
+    dtype: str
+    """Of its weights, as torch calls it: what ``auto`` came to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +79,8 @@ class DeviceFacts:
     """A device and its memory in bytes."""
 
     name: str
-    total: int | None
-    """None where it cannot be told."""
-    free: int | None
-    """None where it cannot be told."""
+    total: int
+    free: int
 
 
 def load(spec: LocalSpec) -> Loaded:
@@ -75,31 +90,26 @@ def load(spec: LocalSpec) -> Loaded:
     greedy; whatever else they hold (a repetition penalty, say) belongs to the VLM and stays.
 
     Raises:
-        AppError: Something is missing: the weights, a package, a GPU, memory.
+        AppError: Something is missing: the weights or a part of them, a package, a GPU, memory.
     """
-    import torch
-
     device = _chosen_device(spec)
-    spec = replace(spec, source=_checked(spec.source, "model", spec))
+    source = _folder_of(spec, spec.source, spec.revision, MODEL)
+    adapter = None if spec.adapter is None else _folder_of(spec, spec.adapter, None, ADAPTER)
     try:
-        processor = _processor(spec)
-        model = _model(spec, device)
-        if spec.adapter is not None:
-            model = _with_adapter(model, spec)
+        processor = _processor(spec, source)
+        model = _model(spec, source, device)
+        dtype = str(model.dtype).removeprefix("torch.")
+        if adapter is not None:
+            model = lay_adapter(model, spec.name, adapter)
         if spec.device_map is None and spec.quantization is None:
             model = model.to(device)
-    except ImportError as error:
-        raise AppError(f"{spec.name} needs a package that is not installed: {error}", _INSTALL_HINT) from error
-    except torch.OutOfMemoryError as error:
-        raise AppError(
-            f"The memory of {device} does not hold {spec.name}.",
-            "Free it, choose a smaller VLM, or load this one in 4 bits.",
-        ) from error
-    except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
-        raise _not_loaded(spec, error) from error
+    except AppError:
+        raise
+    except Exception as error:
+        raise _not_loaded(spec, device, error) from error
     model.eval()
     _decode_greedily(model, processor)
-    return Loaded(model, processor)
+    return Loaded(model, processor, dtype)
 
 
 def device_facts(device: str) -> DeviceFacts:
@@ -116,20 +126,18 @@ def device_facts(device: str) -> DeviceFacts:
     if device.startswith("mps"):
         total = torch.mps.recommended_max_memory()
         return DeviceFacts("Apple GPU", total, total - torch.mps.driver_allocated_memory())
-    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
-        return DeviceFacts("CPU", None, None)
-    page = os.sysconf("SC_PAGE_SIZE")
-    return DeviceFacts("CPU", page * os.sysconf("SC_PHYS_PAGES"), _available_memory())
+    return main_memory()
 
 
-_INSTALL_HINT = "Install it into the environment the app runs in, then start the app again."
+def main_memory() -> DeviceFacts:
+    """Return this machine's main memory; free is what could be used without swapping. No GPU library is loaded."""
+    import psutil  # type: ignore[import-untyped]
+
+    memory = psutil.virtual_memory()
+    return DeviceFacts("CPU", int(memory.total), int(memory.available))
 
 
-def _available_memory() -> int | None:
-    """Return what Linux says could be used without swapping, in bytes; None elsewhere."""
-    facts = Path("/proc/meminfo")
-    lines = facts.read_text("ascii").splitlines() if facts.is_file() else []
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+_PICKLES = frozenset({".bin", ".pt", ".pth", ".ckpt"})
 
 
 def _chosen_device(spec: LocalSpec) -> str:
@@ -156,121 +164,127 @@ def _chosen_dtype(spec: LocalSpec, device: str) -> Any:
     return {"cuda": torch.bfloat16, "mps": torch.float16, "cpu": torch.float32}[device]
 
 
-def _hub(spec: LocalSpec) -> dict[str, Any]:
-    """Return what every ``from_pretrained`` is told about where files may come from."""
+def _local(spec: LocalSpec) -> dict[str, Any]:
+    """Return what every ``from_pretrained`` is told: all is here, but for code of another id that may run."""
     return {
-        "revision": spec.revision,
-        "local_files_only": not spec.online,
+        "local_files_only": not (spec.online and spec.trust_remote_code),
         "trust_remote_code": spec.trust_remote_code,
     }
 
 
-def _processor(spec: LocalSpec) -> Any:
+def _processor(spec: LocalSpec, source: Path) -> Any:
     from transformers import AutoConfig, AutoProcessor
 
     # Read first: its error says plainly where a VLM brings code of its own.
-    AutoConfig.from_pretrained(spec.source, **_hub(spec))
+    AutoConfig.from_pretrained(source, **_local(spec))
     auto: Any = AutoProcessor
-    return auto.from_pretrained(spec.source, **_hub(spec))
+    return auto.from_pretrained(source, **_local(spec))
 
 
-def _model(spec: LocalSpec, device: str) -> Any:
+def _model(spec: LocalSpec, source: Path, device: str) -> Any:
+    """Load the weights, all that the VLM has and no others.
+
+    Raises:
+        AppError: A tensor is missing, or of another shape; transformers would draw one at random.
+    """
     from transformers import AutoModelForImageTextToText
 
-    options: dict[str, Any] = {"dtype": _chosen_dtype(spec, device), "use_safetensors": True, **_hub(spec)}
+    options: dict[str, Any] = {"dtype": _chosen_dtype(spec, device), "use_safetensors": True, **_local(spec)}
     if spec.attn_implementation is not None:
         options["attn_implementation"] = spec.attn_implementation
     if spec.device_map is not None or spec.quantization is not None:
         options["device_map"] = spec.device_map or device
     if spec.quantization is not None:
         options["quantization_config"] = _quantization(spec.quantization, options["dtype"])
-    return AutoModelForImageTextToText.from_pretrained(spec.source, **options)
+    auto: Any = AutoModelForImageTextToText
+    # What does not fit is taken here only to be named below: otherwise transformers names nothing.
+    told = {"output_loading_info": True, "ignore_mismatched_sizes": True}
+    model, found = auto.from_pretrained(source, **told, **options)
+    refuse_misfits(
+        f"The weights of {spec.name}", [*found["missing_keys"], *(name for name, *_ in found["mismatched_keys"])]
+    )
+    return model
 
 
 def _quantization(bits: Quantization, dtype: Any) -> Any:
     from transformers import BitsAndBytesConfig
 
     if importlib.util.find_spec("bitsandbytes") is None:
-        raise AppError(f"Loading in {bits} needs the package bitsandbytes.", _INSTALL_HINT)
+        raise AppError(f"Loading in {bits} needs the package bitsandbytes.", INSTALL_HINT)
     config: Any = BitsAndBytesConfig
     if bits == "8bit":
         return config(load_in_8bit=True)
     return config(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=dtype)
 
 
-def _with_adapter(model: Any, spec: LocalSpec) -> Any:
-    """Lay the adapter's layers into the model and return the model itself, not PEFT's wrapper.
+def _folder_of(spec: LocalSpec, source: str, revision: str | None, files: Files) -> Path:
+    """Return the folder that a source's files lie in, after a look at whether they are all there and whole.
 
     Raises:
-        AppError: The adapter adds virtual tokens in place of layers, which only the wrapper knows.
+        AppError: They are not, or an adapter lies beside the weights, which transformers would lay over them unasked.
     """
-    if importlib.util.find_spec("peft") is None:
-        raise AppError(f"{spec.name} is an adapter and needs the package peft.", _INSTALL_HINT)
-    from peft import PeftModel
-
-    wrapped = PeftModel.from_pretrained(model, _adapter_folder(spec), local_files_only=True)
-    if wrapped.active_peft_config.is_prompt_learning:
-        raise AppError(f"The adapter of {spec.name} is a learned prompt.", "Only layer adapters such as LoRA are read.")
-    return wrapped.get_base_model()
-
-
-def _adapter_folder(spec: LocalSpec) -> str:
-    """Return the folder of an adapter; of one on the hub nothing but configuration and safetensors is taken."""
-    from huggingface_hub import snapshot_download
-
-    assert spec.adapter is not None
-    source = _checked(spec.adapter, "adapter", spec)
-    if Path(source).is_dir():
-        return source
-    folder = snapshot_download(
-        source, local_files_only=not spec.online, allow_patterns=["adapter_config.json", "adapter_model*.safetensors"]
-    )
-    return _checked(folder, "adapter", spec)
-
-
-def _checked(source: str, stem: str, spec: LocalSpec) -> str:
-    """Return a source, and of a folder see that it holds a configuration and safetensors weights.
-
-    Args:
-        source: Folder or hub id; a hub id is looked up later, by transformers.
-        stem: ``model`` or ``adapter``: how its files are called.
-        spec: For the message.
-    """
-    folder = Path(source).expanduser()
-    if not folder.is_dir():
-        if source.startswith((".", "/", "~")) or len(Path(source).parts) != 2:
-            raise AppError(f"The folder of {spec.name} is not there: {source}.", "Check the path in the list of VLMs.")
-        return source
-    config = "config.json" if stem == "model" else "adapter_config.json"
-    if not (folder / config).is_file():
-        raise AppError(f"The folder of {spec.name} holds no {config}.", f"Put all files of the VLM into {source}.")
-    if not list(folder.glob(f"{stem}*.safetensors")):
-        pickled = list(folder.glob("*.bin")) + list(folder.glob("*.pt")) + list(folder.glob("*.pth"))
-        found = f"; {pickled[0].name} is a pickle and is never opened" if pickled else ""
+    what = spec.name if files is MODEL else f"the adapter of {spec.name}"
+    if is_folder(source):
+        folder = Path(source).expanduser()
+        if not folder.is_dir():
+            raise AppError(f"The folder of {what} is not there: {source}.", "Check the path in the list of VLMs.")
+        where, again = f"The folder of {what}", "Get all its files anew, or save it anew with save_pretrained."
+    elif source.count("/") != 1:
         raise AppError(
-            f"The folder of {spec.name} holds no {stem}*.safetensors{found}.",
-            "Get the safetensors files of the VLM, or save it anew with save_pretrained.",
+            f"The folder of {what} is not there: {source}.",
+            "Check source in the list of VLMs: a folder begins with ./, / or ~, and a hub id is owner/name.",
         )
-    return str(folder)
+    else:
+        folder = _snapshot(spec, what, source, revision, files)
+        where = f"The snapshot of {what} ({source})"
+        again = f"Fetch it anew: {download_command(source, revision)} – its publisher must give safetensors files."
+    if files is MODEL and (folder / ADAPTER.config).is_file():
+        raise AppError(
+            f"{where} holds {ADAPTER.config}: it is an adapter, or has one beside its weights.",
+            "Keep an adapter in a folder of its own, named in adapter, and in source name the VLM it belongs to.",
+        )
+    if lacking := lacking_file(folder, files):
+        pickled = sorted(path.name for path in folder.iterdir() if path.suffix in _PICKLES)
+        never = f"; {pickled[0]} is a pickle and is never opened" if pickled else ""
+        raise AppError(f"{where} holds no {lacking}{never}.", again)
+    try:
+        broken = broken_file(folder, files)
+    except OSError as error:
+        raise AppError(f"{folder} cannot be read ({error.strerror}).", "Check its permissions.") from error
+    if broken:
+        raise AppError(f"{where} holds {broken} cut short, or what is no safetensors file.", again)
+    return folder
 
 
-def _not_loaded(spec: LocalSpec, error: Exception) -> AppError:
-    """Put in words why transformers could not load a VLM."""
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    on_hub = [source for source in (spec.source, spec.adapter) if source and not Path(source).is_dir()]
-    if isinstance(error, OSError) and on_hub and not spec.online:
-        return AppError(
-            f"The files of {spec.name} ({on_hub[0]}) are not all on this machine: its configuration, *.safetensors "
-            f"and, of a VLM, the processor's files are needed. {reason}",
-            f"Fetch them once with: hf download {on_hub[0]} – or allow fetching (online: true in the list of VLMs).",
+def _snapshot(spec: LocalSpec, what: str, source: str, revision: str | None, files: Files) -> Path:
+    if spec.online:
+        return fetched(source, revision, files, with_code=spec.trust_remote_code and files is MODEL)
+    folder = cached_folder(source, revision, files)
+    if folder is None or lacking_file(folder, files):
+        raise AppError(
+            f"The files of {what} ({source}) are not all on this machine. Needed are {files.config}, {files.weights}"
+            f"{' or its parts, and the files of the processor' if files is MODEL else ''}.",
+            f"Fetch them once with: {download_command(source, revision)} – "
+            "or allow fetching (online: true in the list of VLMs).",
         )
+    return folder
+
+
+def _not_loaded(spec: LocalSpec, device: str, error: Exception) -> AppError:
+    """Put in words why a VLM whose files are here could not be loaded."""
+    if is_out_of_memory(error):
+        return AppError(f"The memory of {device} does not hold {spec.name}.", MEMORY_HINT)
+    if isinstance(error, ImportError):
+        return AppError(f"{spec.name} needs a package that is not installed: {first_line(error)}", INSTALL_HINT)
     if "trust_remote_code" in str(error):
         return AppError(
             f"{spec.name} brings Python code of its own, which is not run unless you ask for it.",
             "If you trust its authors, set trust_remote_code: true for it in the list of VLMs.",
         )
+    where = "its folder" if is_folder(spec.source) else f"its snapshot ({download_command(spec.source, spec.revision)})"
     return AppError(
-        f"{spec.name} cannot be loaded: {reason}", "Check that the folder is complete and is an image-text-to-text VLM."
+        f"{spec.name} cannot be loaded: {first_line(error) or type(error).__name__}",
+        f"Check that {where} is complete and is an image-text-to-text VLM.",
     )
 
 

@@ -7,7 +7,7 @@ told about this machine, and no redirect is followed.
 Failures that concern one call (a timeout, a full queue, a broken answer) end in a `Reply` with
 an error, after further tries where these can help. Failures that concern the VLM as a whole
 (a refused key, an unknown id, nobody at the address) end in an `AppError`: a run would
-otherwise fail item by item.
+otherwise fail item by item. Answers that were there by then are paid for, and never lost to it.
 """
 
 __all__ = ["OpenAiCompatible"]
@@ -27,6 +27,7 @@ from backend.domain.vlm import Ask, Decoding, OnText, Reply, said_nothing
 from backend.errors import AppError
 from backend.vlm.background_calls import BackgroundCalls
 from backend.vlm.chat_replies import CallFailed, read_pieces, read_whole, unreadable
+from backend.vlm.failures import first_line
 from backend.vlm.retries import Retries, retry_after
 from backend.vlm.sent_picture import SentPicture, sent_picture
 from backend.vlm.service import Service, key_of
@@ -41,6 +42,9 @@ RETRIES = Retries()
 
 CONNECT_SECONDS = 15.0
 """Nobody at the address after so long means that nobody is there."""
+
+ROUNDS_A_BATCH = 2
+"""So many rounds of calls at the same time make a batch of a run: more would be saved later, fewer would wait."""
 
 KEPT_PICTURES = 4
 """So many encoded pictures stay at hand while a batch runs; its asks come image by image."""
@@ -94,6 +98,11 @@ class OpenAiCompatible:
         """Its name among the VLMs of a store."""
         return self._name
 
+    @property
+    def batch(self) -> int:
+        """How many calls a run does well to give it at once."""
+        return self._service.concurrency * ROUNDS_A_BATCH
+
     def answer(self, image: "Path | None", prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
         """Answer one prompt; see `Vlm`. Pieces are told on the caller's own thread.
 
@@ -109,7 +118,11 @@ class OpenAiCompatible:
         return replace(replies[0], seconds=time.monotonic() - began)
 
     def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
-        """Answer several prompts, some at the same time; see `Vlm`."""
+        """Answer several prompts, some at the same time; see `Vlm`.
+
+        Where the VLM as a whole stops after some were answered, these are returned, and the others
+        are replies with that error; only where none was answered is it raised.
+        """
         began = time.monotonic()
         replies = self._replies(asks, decoding, None)
         share = (time.monotonic() - began) / max(len(asks), 1)
@@ -149,6 +162,12 @@ class OpenAiCompatible:
                         replies[heard[0]] = heard[1]
                     elif on_text:
                         on_text(heard)
+            except Cancelled:
+                raise
+            except AppError as error:
+                if all(reply.error for reply in replies.values()):
+                    raise
+                return [replies.get(position, Reply("", error=str(error))) for position in range(len(asks))]
             finally:
                 self._running.discard(calls)
         return [replies[position] for position in range(len(asks))]
@@ -162,13 +181,18 @@ class OpenAiCompatible:
         *,
         streams: bool,
     ) -> Reply:
-        """Return the reply to one ask, after as many tries as it takes or are allowed."""
+        """Return the reply to one ask, after as many tries as it takes or are allowed.
+
+        Raises:
+            AppError: No call can be answered any more.
+            Cancelled: The caller is gone.
+        """
         try:
             messages = _messages(ask, picture)
-        except AppError as error:
-            return Reply("", error=str(error))
         except OSError as error:
             return Reply("", error=f"The image cannot be read ({error.strerror}). Check that it is still there.")
+        except Exception as error:  # noqa: BLE001 - a contract: see `Vlm.answer`
+            return Reply("", error=self._not_asked(error))
         told: list[str] = []
 
         def tell(piece: str) -> None:
@@ -188,6 +212,10 @@ class OpenAiCompatible:
                 if failed.concerns_all:
                     raise AppError(message, failed.hint) from None
                 return Reply("", error=f"{message} {failed.hint}")
+            except Cancelled:
+                raise
+            except Exception as error:  # noqa: BLE001 - a contract: see `Vlm.answer`
+                return Reply("", error=self._not_asked(error))
         raise AssertionError("the tries end by a reply or an error")
 
     def _called(self, messages: Any, decoding: Decoding, tell: Callable[[str], None] | None) -> Reply:
@@ -220,6 +248,8 @@ class OpenAiCompatible:
             raise self._status_failed(error) from None
         except APIError as error:
             raise CallFailed(f"ended the answer with an error{self._said(error.body)}", True, hint=_LATER) from None
+        except UnicodeEncodeError:
+            raise
         except ValueError:
             raise unreadable() from None
 
@@ -241,11 +271,18 @@ class OpenAiCompatible:
     def _said(self, body: object) -> str:
         """Return a service's own message about one call, shortened; the key, should it repeat it, taken out."""
         message = body.get("message") if isinstance(body, dict) else None
-        if not isinstance(message, str):
-            return ""
+        plain = self._without_key(message) if isinstance(message, str) else ""
+        return f": {plain}" if plain else ""
+
+    def _not_asked(self, error: Exception) -> str:
+        """Return why an ask could not be put to the service, or its answer not be read."""
+        if isinstance(error, AppError):
+            return str(error)
+        return f"{self.name} could not be asked this: {self._without_key(first_line(error)) or type(error).__name__}"
+
+    def _without_key(self, text: str) -> str:
         key = key_of(self._service)
-        plain = " ".join((message.replace(key, "…") if key else message).split())
-        return f": {plain[:200]}" if plain else ""
+        return " ".join((text.replace(key, "…") if key else text).split())[:200]
 
 
 def _messages(ask: Ask, picture: "Callable[[Path], SentPicture]") -> list[dict[str, object]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image
 
 from backend.domain.images import check_image
 from backend.errors import AppError
@@ -26,14 +26,25 @@ _WITHOUT_RANGE = frozenset({"I", "F"})
 
 _WITH_ALPHA = frozenset({"RGBA", "RGBa", "LA", "La", "PA"})
 
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+"""By EXIF orientation, what sets a picture upright; by any other it is upright already."""
+
 
 def open_picture(path: Path) -> Image.Image:
     """Open an image file for a VLM.
 
     The first picture of an animation or of a file with several pages counts. EXIF orientation
-    is applied. Of 16-bit values the upper eight bits are kept, over the whole range: no window
-    is chosen. Transparent pixels show black. CMYK, palettes and YCbCr become RGB as Pillow
-    converts them.
+    is applied, and nothing else of EXIF is looked at. Of 16-bit values the upper eight bits are
+    kept, over the whole range: no window is chosen. Transparent pixels show black. CMYK, palettes
+    and YCbCr become RGB as Pillow converts them.
 
     Returns:
         An RGB picture that does not hold the file open.
@@ -45,7 +56,8 @@ def open_picture(path: Path) -> Image.Image:
     check_image(path)
     with Image.open(path) as image:
         image.load()
-        return _as_rgb(ImageOps.exif_transpose(image), path.name)
+        turn = _TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))
+        return _as_rgb(image if turn is None else image.transpose(turn), path.name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

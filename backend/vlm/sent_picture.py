@@ -1,4 +1,4 @@
-"""An image file as it goes to a remote VLM: bytes a service can read, told by their hash.
+"""An image file as it goes to a remote VLM: bytes a service can read.
 
 A service sees the pixels a local VLM sees. A file's own bytes go out where every reader makes
 the same picture of them: one upright 8-bit grey or colour picture in JPEG, PNG, WebP or GIF.
@@ -9,7 +9,6 @@ decoded here and sent as PNG, which loses nothing.
 __all__ = ["SentPicture", "sent_picture"]
 
 import base64
-import hashlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,9 @@ _SENT_AS_THEY_ARE = frozenset({"JPEG", "PNG", "WEBP", "GIF"})
 
 _PLAIN_MODES = frozenset({"L", "RGB", "P"})
 
+_PNG_DEPTH = 24
+"""Place of the byte that tells a PNG's bits a channel; Pillow calls colours of 16 bits RGB, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class SentPicture:
@@ -30,8 +32,6 @@ class SentPicture:
 
     media_type: str
     """Such as ``image/jpeg``."""
-    sha256: str
-    """Of the bytes sent, in lower-case hex; the file's own where these were sent."""
     content: bytes
 
     @property
@@ -47,13 +47,15 @@ def sent_picture(path: Path) -> SentPicture:
         AppError: The file cannot be used; the same message as anywhere (`check_image`).
     """
     facts = check_image(path)
-    if facts.format in _SENT_AS_THEY_ARE and _reads_the_same_everywhere(path):
-        content, kind = path.read_bytes(), facts.format
+    content = path.read_bytes()
+    is_deep = facts.format == "PNG" and content[_PNG_DEPTH] > 8
+    if facts.format in _SENT_AS_THEY_ARE and not is_deep and _reads_the_same_everywhere(path):
+        kind = facts.format
     else:
         stream, kind = io.BytesIO(), "PNG"
         open_picture(path).save(stream, kind)
         content = stream.getvalue()
-    return SentPicture(media_type(kind), hashlib.sha256(content).hexdigest(), content)
+    return SentPicture(media_type(kind), content)
 
 
 def _reads_the_same_everywhere(path: Path) -> bool:

@@ -1,7 +1,8 @@
 """Any image-text-to-text VLM that transformers can load, behind the contract of `Vlm`.
 
 It decodes greedily, sees the image at its own size through its own processor, and is given no
-system prompt. One call runs at a time. What goes wrong with one ask is the error of its reply.
+system prompt. One call runs at a time. Whatever goes wrong with one ask is the error of its reply:
+processors, templates and models raise anything for what they cannot digest.
 What it computed of the last image is kept for the next call, and changes no answer.
 """
 
@@ -19,6 +20,7 @@ from backend.domain.vlm import Ask, Decoding, OnText, Reply
 from backend.errors import AppError
 from backend.vlm.batching import Batching, BatchPlan, batching_of, plan_batches
 from backend.vlm.chat_prompts import ChatPrompts, Encoded
+from backend.vlm.failures import MEMORY_HINT, first_line, is_of_device, is_out_of_memory
 from backend.vlm.greedy import Batch, Generated, Streamer, Watch, decode_greedily, watch_words
 from backend.vlm.loading import DeviceFacts, Loaded, LocalSpec, device_facts, load
 from backend.vlm.picture import KeptPicture
@@ -30,9 +32,6 @@ ROWS_ON_GPU = 16
 
 BATCHES_A_CHUNK = 2
 """So many batches' asks are sorted by length together, and their images held computed."""
-
-_FAULTS = (AppError, RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, OSError, MemoryError)
-"""What processors, templates and models raise for an ask they cannot digest."""
 
 
 def load_vlm(spec: LocalSpec) -> "TransformersLocal":
@@ -58,6 +57,7 @@ class TransformersLocal:
         self._tokenizer = loaded.processor.tokenizer
         self._family: str = loaded.model.config.model_type
         self._prompts = ChatPrompts(loaded.processor, self._family)
+        self._dtype = loaded.dtype
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._watches: dict[tuple[str, ...], Watch] = {}
@@ -73,14 +73,17 @@ class TransformersLocal:
         """Its name among the VLMs of a store."""
         return self.spec.name
 
-    @property
-    def system_prompt(self) -> str:
-        """What its chat template says without being asked; empty where it says nothing."""
-        return self._prompts.system_prompt
-
     def device_facts(self) -> DeviceFacts:
         """Return where it runs and how much memory that has left."""
         return device_facts(str(self._model.device))
+
+    def facts(self) -> Mapping[str, str]:
+        """Return what a record says of it: its dtype, and what its chat template says without being asked.
+
+        ``dtype``; ``chat template``, all that is written around a question; ``system prompt``, where one stays.
+        """
+        told = {"chat template": self._prompts.around, "system prompt": self._prompts.system_prompt}
+        return {"dtype": self._dtype, **{name: words for name, words in told.items() if words}}
 
     def cancel(self) -> None:
         """Stop the call that runs now at its next token; it raises `Cancelled`."""
@@ -105,8 +108,8 @@ class TransformersLocal:
     def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
         """Answer several prompts, each in a fresh context, in their order.
 
-        A batch that does not fit into memory is tried in halves. One that fails otherwise is
-        asked one by one, so that an ask fails alone.
+        A batch that does not fit into memory is tried in halves, these in halves again, down to single
+        asks. One that fails otherwise is asked one by one, so that an ask fails alone.
 
         Raises:
             AppError: The device failed, so that nothing can be asked any more.
@@ -138,11 +141,11 @@ class TransformersLocal:
             (plan,) = self._plans({0: encoded}, {0: picture}, decoding)
             streamer = None if on_text is None else Streamer(self._decode, on_text)
             (said,) = self._generate(plan.build(plan.places), decoding, streamer)
+            return self._reply(said)
         except Cancelled:
             raise
-        except _FAULTS as error:
+        except Exception as error:  # noqa: BLE001 - a contract: see `Vlm.answer`
             return Reply("", error=self._explained(error))
-        return self._reply(said)
 
     def _answer_chunk(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
         if self.batching is Batching.ONE_BY_ONE:
@@ -155,8 +158,13 @@ class TransformersLocal:
                 replies[place] = Reply("", error=outcome)
             else:
                 encoded[place], pictures[place] = outcome
-        for plan in self._plans(encoded, pictures, decoding):
-            replies |= dict(zip(plan.places, self._decode_plan(plan, plan.places, decoding), strict=True))
+        try:
+            for plan in self._plans(encoded, pictures, decoding):
+                replies |= dict(zip(plan.places, self._decode_plan(plan, plan.places, decoding), strict=True))
+        except AppError:
+            raise
+        except Exception:  # noqa: BLE001 - what cannot be planned together is asked alone, and says why itself
+            replies |= {place: self._answer(asks[place], decoding) for place in encoded if place not in replies}
         return [replies[place] for place in range(len(asks))]
 
     def _plans(
@@ -176,7 +184,7 @@ class TransformersLocal:
         for ask in asks:
             try:
                 yield self._encode(ask)
-            except _FAULTS as error:
+            except Exception as error:  # noqa: BLE001 - a contract: see `Vlm.answer`
                 yield self._explained(error)
 
     def _encode(self, ask: Ask) -> tuple[Encoded, str | None]:
@@ -186,21 +194,19 @@ class TransformersLocal:
         picture = self._picture.open(ask.image)
         return self._prompts.encode(picture.image, ask.prompt), picture.sha256
 
-    def _decode_plan(
-        self, plan: BatchPlan, places: Sequence[int], decoding: Decoding, *, is_whole: bool = True
-    ) -> list[Reply]:
-        """Decode asks of a planned batch; in parts where the whole does not work, but no smaller ones."""
+    def _decode_plan(self, plan: BatchPlan, places: Sequence[int], decoding: Decoding) -> list[Reply]:
+        """Decode asks of a planned batch; in parts where the whole does not work."""
         try:
             return [self._reply(said) for said in self._generate(plan.build(places), decoding)]
         except Cancelled:
             raise
-        except _FAULTS as error:
-            explained, out_of_memory = self._explained(error), _is_out_of_memory(error)
-        if not is_whole or len(places) == 1:
-            return [Reply("", error=explained)] * len(places)
+        except Exception as error:  # noqa: BLE001 - a contract: see `Vlm.answer`
+            explained, halves_may_fit = self._explained(error), is_out_of_memory(error)
+        if len(places) == 1:
+            return [Reply("", error=explained)]
         middle = len(places) // 2
-        parts = [places[:middle], places[middle:]] if out_of_memory else [[place] for place in places]
-        return [reply for part in parts for reply in self._decode_plan(plan, part, decoding, is_whole=False)]
+        parts = [places[:middle], places[middle:]] if halves_may_fit else [[place] for place in places]
+        return [reply for part in parts for reply in self._decode_plan(plan, part, decoding)]
 
     def _generate(self, batch: Batch, decoding: Decoding, streamer: Streamer | None = None) -> list[Generated]:
         return decode_greedily(
@@ -233,15 +239,14 @@ class TransformersLocal:
         """
         if isinstance(error, AppError):
             return str(error)
-        if _is_out_of_memory(error):
+        if is_out_of_memory(error):
             self._free_memory()
-            return f"The memory of {self.device_facts().name} was full. Close other programs, or choose a smaller VLM."
-        if "CUDA error" in str(error):
+            return f"The memory of {self.device_facts().name} was full. {MEMORY_HINT}"
+        if is_of_device(error):
             raise AppError(
                 f"{self.name}: the GPU reported an error and cannot go on.", "Start this VLM again."
             ) from error
-        said = str(error).strip()
-        return f"{self.name} could not take this: {said.splitlines()[0] if said else type(error).__name__}"
+        return f"{self.name} could not take this: {first_line(error) or type(error).__name__}"
 
     def _free_memory(self) -> None:
         import torch
@@ -253,8 +258,3 @@ class TransformersLocal:
             torch.cuda.empty_cache()
         elif self._model.device.type == "mps":
             torch.mps.empty_cache()
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    words = str(error).lower()
-    return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate memory" in words

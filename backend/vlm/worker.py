@@ -9,8 +9,8 @@ pages and their threads. Who goes first, and what is stopped to make room, is se
 __all__ = ["WORKERS", "Phase", "Standing", "WorkerError", "WorkerStatus", "WorkerVlm", "Workers"]
 
 import atexit
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,8 @@ class WorkerStatus:
     """Replies that the running call has had so far."""
     n_asks: int
     """Prompts of the running call; 0 where none runs."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What a record says of the VLM beside its device, as its dtype; empty where it is not loaded."""
 
 
 class Workers:
@@ -225,6 +227,7 @@ class Workers:
             n_calls=len(calls),
             n_replies=running.n_replies if running else 0,
             n_asks=running.n_asks if running else 0,
+            facts=worker.whereabouts.get("facts", {}),
         )
 
 

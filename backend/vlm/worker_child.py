@@ -23,6 +23,7 @@ from backend.domain.progress import Cancelled
 from backend.domain.vlm import Reply
 from backend.errors import AppError
 from backend.settings import ROOT
+from backend.vlm.failures import MEMORY_HINT
 from backend.vlm.worker_process import Said, hide_environment
 
 GRACE = 0.3
@@ -40,7 +41,6 @@ TAIL_LINES = 50
 TAIL_WIDTH = 2_000
 """Bytes of a line of stderr; longer ones are kept in pieces."""
 
-MEMORY_HINT = "Close what else uses it, or choose a smaller or a quantized VLM, and ask again."
 AGAIN_HINT = "Ask again: the VLM is then loaded anew. If it happens again, copy the details."
 
 

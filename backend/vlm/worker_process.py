@@ -18,7 +18,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import Any, BinaryIO, Protocol
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, Reply, Vlm
 from backend.errors import AppError
+from backend.vlm.failures import MEMORY_HINT, first_line, is_of_device, is_out_of_memory
 from backend.vlm.loading import DeviceFacts, LocalSpec
 
 SECRET_LENGTH = 8
@@ -60,7 +61,10 @@ class Said(StrEnum):
     REPLY = "reply"
     """``reply``, the fields of a `Reply`."""
     DONE = "done"
-    """``process_bytes``, and of the VLM's device: ``device``, ``total_bytes``, ``free_bytes``; null where unknown."""
+    """``process_bytes``, and of the VLM's device: ``device``, ``total_bytes``, ``free_bytes``; null where unknown.
+
+    And ``facts``, as `LocalVlm.facts` has them.
+    """
     CANCELLED = "cancelled"
     """The VLM was stopped and can go on."""
     ERROR = "error"
@@ -75,6 +79,9 @@ class LocalVlm(Vlm, Protocol):
 
     def device_facts(self) -> DeviceFacts:
         """Return where it runs."""
+
+    def facts(self) -> Mapping[str, str]:
+        """Return what a record says of it beside its device; each by its name, for people."""
 
 
 Say = Callable[..., None]
@@ -176,7 +183,7 @@ class _Server:
             raise
         except Exception as error:
             logging.getLogger(__name__).exception("A request failed")
-            if "CUDA error" in str(error):
+            if is_of_device(error):
                 raise _explain(error) from error
             replies = [Reply("", str(_explain(error)))] * len(asks)
         finally:
@@ -191,15 +198,10 @@ class _Server:
 
 def _explain(error: Exception) -> AppError:
     """Put an exception of a library into words."""
-    kind, text = type(error).__name__, str(error).strip()
-    no_memory = ("out of memory", "can't allocate memory", "MemoryError", "OutOfMemoryError")
-    if any(sign in f"{kind}: {text}" for sign in no_memory):
-        return AppError(
-            "There was not enough memory for the VLM.",
-            "Close what else uses it, or choose a smaller or a quantized VLM, and ask again.",
-        )
-    first = hide_environment(text.splitlines()[0][:300]) if text else "no reason given"
-    return AppError(f"The VLM failed ({kind}: {first}).", "Ask again; if it fails again, copy the details.")
+    if is_out_of_memory(error):
+        return AppError("There was not enough memory for the VLM.", MEMORY_HINT)
+    what = f"{type(error).__name__}: {hide_environment(first_line(error)) or 'no reason given'}"
+    return AppError(f"The VLM failed ({what}).", "Ask again; if it fails again, copy the details.")
 
 
 def hide_environment(text: str) -> str:
@@ -251,7 +253,7 @@ def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
 
 
-def _whereabouts(vlm: LocalVlm | None) -> dict[str, str | int | None]:
+def _whereabouts(vlm: LocalVlm | None) -> dict[str, object]:
     if vlm is None:
         return {}
     facts = vlm.device_facts()
@@ -260,6 +262,7 @@ def _whereabouts(vlm: LocalVlm | None) -> dict[str, str | int | None]:
         "device": facts.name,
         "total_bytes": facts.total,
         "free_bytes": facts.free,
+        "facts": dict(vlm.facts()),
     }
 
 

@@ -50,6 +50,9 @@ class ScriptedVlm:
     def device_facts(self) -> DeviceFacts:
         return DeviceFacts("abacus", 1000, 600)
 
+    def facts(self) -> dict[str, str]:
+        return {"dtype": "beads"}
+
     def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
         self._stop.clear()
         step = next(name for beginning, name in _BEGINNINGS.items() if prompt.startswith(beginning))

@@ -331,7 +331,7 @@ def test_a_folder_without_its_direct_run_or_with_other_wordings_is_refused(store
     assert record is not None
     for changed, says in (
         ({"base": None}, "does not say which direct run"),
-        ({"prompt_version": "endoca-0"}, "worded otherwise"),
+        ({"prompt_version": "endoca-0"}, "was changed after its run"),
         ({"prompts_sha256": "0" * 64}, "worded otherwise"),
     ):
         write_record(folder / "revise", record.model_copy(update=changed))

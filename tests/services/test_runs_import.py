@@ -1,10 +1,14 @@
 """A run folder goes into the store as a precomputed run, whole or as far as it is, and never into the wrong suite."""
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from backend.domain.vlm import Decoding
@@ -14,9 +18,10 @@ from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
 from backend.services.ingest.log import logged_imports
+from backend.services.runs.folder import read_record
 from backend.services.runs.import_run import import_run
 from backend.services.runs.overview import Coverage, RunSummary, run_overview
-from backend.services.runs.plan import Plan, read_plan
+from backend.services.runs.plan import Plan, item_id, read_plan
 from backend.services.runs.runner import RunStopped, run_plan
 from backend.store.store import Store
 from tests.services.endoca_files import Line, manifest_lines, prediction_lines, write_jsonl
@@ -163,6 +168,136 @@ def test_a_damaged_folder_is_refused_and_nothing_is_imported(
     assert contents(store)["runs"] == []
 
 
+def shard_with(**changed: Any) -> Callable[[Path], None]:
+    """Write a shard anew, the first value of some columns another."""
+    return lambda folder: rewrite(folder / "answers-00001.parquet", changed)
+
+
+def plan_with(**changed: Any) -> Callable[[Path], None]:
+    """Write the plan anew, likewise."""
+    return lambda folder: rewrite(folder / "plan.parquet", changed)
+
+
+def rewrite(path: Path, changed: dict[str, Any]) -> None:
+    table = pq.read_table(path)
+    for name, value in changed.items():
+        column = pa.array([value, *table[name].to_pylist()[1:]], table.schema.field(name).type)
+        table = table.set_column(table.column_names.index(name), name, column)
+    pq.write_table(table, path, write_page_checksum=True)
+
+
+def plan_without(column: str) -> Callable[[Path], None]:
+    def drop(folder: Path) -> None:
+        pq.write_table(pq.read_table(folder / "plan.parquet").drop_columns([column]), folder / "plan.parquet")
+
+    return drop
+
+
+def record_with(**changed: Any) -> Callable[[Path], None]:
+    """Change what run.json says; ``vlm__name`` is a field of a field."""
+
+    def change(folder: Path) -> None:
+        record = json.loads((folder / "run.json").read_text())
+        for name, value in changed.items():
+            *outer, last = name.split("__")
+            (record[outer[0]] if outer else record)[last] = value
+        (folder / "run.json").write_text(json.dumps(record))
+
+    return change
+
+
+def asked_twice(folder: Path) -> None:
+    """Ask the first probe in other words, too, under an id that fits."""
+    table, record = pq.read_table(folder / "plan.parquet"), read_record(folder)
+    assert record is not None
+    row = {**table.to_pylist()[0], "prompt": "Is any lettering visible? Yes?"}
+    asked = (row[name] for name in ("probe_id", "prompt", "image_id", "image_sha256"))
+    row["item_id"] = item_id(record.key, record.vlm.identity, *asked)
+    again = pa.Table.from_pylist([row], schema=table.schema)
+    pq.write_table(pa.concat_tables([table, again]), folder / "plan.parquet")
+
+
+LOST = r"answers-00001\.parquet. Nothing was imported"
+CHANGED = "was changed after its run: {n} of 9 {what}"
+NO_PLAN = r"plan\.parquet of the run folder .* is damaged or gone"
+ONE_ANSWER, ALL_OF_THE_PLAN = CHANGED.format(n=1, what="answers"), CHANGED.format(n=9, what="rows of its plan")
+ONE_OF_THE_PLAN = CHANGED.format(n=1, what="rows of its plan")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        *[
+            pytest.param(shard_with(**{name: None}), LOST, id=f"no {name}")
+            for name in ("item_id", "probe_id", "stage", "prompt_sha256", "answer", "error", "was_cut", "seconds")
+        ],
+        pytest.param(shard_with(seconds=float("nan")), LOST, id="no number of seconds"),
+        pytest.param(shard_with(seconds=-1.0), LOST, id="seconds before the beginning"),
+        pytest.param(shard_with(n_tokens=-1), LOST, id="fewer tokens than none"),
+        pytest.param(shard_with(probe_id="drawn:22::complex"), ONE_ANSWER, id="an answer given to another probe"),
+        pytest.param(shard_with(prompt_sha256="0" * 64), ONE_ANSWER, id="an answer given to another prompt"),
+        pytest.param(shard_with(image_sha256="0" * 64), ONE_ANSWER, id="an answer given about another image"),
+        pytest.param(shard_with(image_sha256=None), ONE_ANSWER, id="an answer given about no image"),
+        pytest.param(shard_with(stage="revise"), ONE_ANSWER, id="an answer of another stage"),
+        pytest.param(shard_with(probabilities="yes"), ONE_ANSWER, id="probabilities that are no JSON"),
+        pytest.param(shard_with(probabilities='{"yes": "0.5"}'), ONE_ANSWER, id="probabilities in words"),
+        pytest.param(shard_with(probabilities='{"yes": NaN}'), ONE_ANSWER, id="no probability"),
+        pytest.param(shard_with(probabilities='{"yes": 1.5}'), ONE_ANSWER, id="more than certain"),
+        *[
+            pytest.param(plan_without(name), NO_PLAN, id=f"a plan without {name}")
+            for name in ("item_id", "probe_id", "unit_id", "image_id", "image_name", "image_sha256", "prompt")
+        ],
+        pytest.param(plan_with(prompt=None), NO_PLAN, id="a plan that asks nothing"),
+        pytest.param(plan_with(prompt=""), ONE_OF_THE_PLAN, id="an empty prompt"),
+        pytest.param(plan_with(prompt="Is there a polyp?"), ONE_OF_THE_PLAN, id="another prompt"),
+        pytest.param(plan_with(image_sha256="0" * 64), ONE_OF_THE_PLAN, id="another image"),
+        pytest.param(plan_with(probe_id="drawn:22::x"), ONE_OF_THE_PLAN, id="another probe"),
+        pytest.param(asked_twice, "its plan asks some questions twice", id="a probe asked twice"),
+        pytest.param(record_with(stage="verify"), ALL_OF_THE_PLAN, id="another stage"),
+        pytest.param(record_with(prompt_version="endoca-9"), ALL_OF_THE_PLAN, id="another prompt version"),
+        pytest.param(record_with(decoding__label="greedy, 9 new tokens"), ALL_OF_THE_PLAN, id="another decoding"),
+        pytest.param(record_with(vlm__name="Better"), ALL_OF_THE_PLAN, id="another VLM"),
+        pytest.param(record_with(vlm__details={"weights": "better"}), ALL_OF_THE_PLAN, id="another build of it"),
+        pytest.param(record_with(stage="nonsense"), r"damaged.* \(stage: ", id="a stage that is none"),
+        pytest.param(record_with(vlm__name=""), r"damaged.* \(vlm\.name: ", id="a VLM without a name"),
+        pytest.param(record_with(suite=""), r"damaged.* \(suite: ", id="a suite without a name"),
+        pytest.param(record_with(counts__done=-1), r"damaged.* \(counts\.done: ", id="less than nothing done"),
+        pytest.param(record_with(counts__missing=7), r"damaged.* add up to planned", id="counts that do not add up"),
+        pytest.param(record_with(errors={"x": -1}), r"damaged.* \(errors\.x: ", id="less than no error"),
+        pytest.param(record_with(batch=0), r"damaged.* \(batch: ", id="batches of nothing"),
+        pytest.param(record_with(n_shards=10**9), r"damaged.* \(n_shards: ", id="a billion shards"),
+        pytest.param(record_with(n_shards=30), "answers-00002.* and 19 more. Nothing", id="shards that are not there"),
+    ],
+)
+def test_a_folder_that_was_changed_after_its_run_is_refused_and_nothing_is_imported(
+    store: Store, plan: Plan, folder: Path, change: Callable[[Path], None], says: str
+) -> None:
+    run_plan(plan, Parrot(), folder)
+    change(folder)
+    with pytest.raises(AppError, match=says) as caught:
+        import_run(store, folder)
+    assert caught.value.hint
+    assert contents(store)["runs"] == []
+
+
+def test_an_answer_to_an_empty_prompt_is_refused(store: Store, plan: Plan, folder: Path) -> None:
+    """An item that was not asked has an empty prompt, and an error that says why."""
+    empty = replace(plan.items[0], prompt="")
+    new = item_id(plan.key, plan.vlm, empty.probe_id, "", empty.image_id, empty.image_sha256)
+    items = (replace(empty, item_id=new), *plan.items[1:])
+    run_plan(replace(plan, items=items), Parrot(), folder)
+    with pytest.raises(AppError, match=ONE_ANSWER):
+        import_run(store, folder)
+
+
+def test_error_rows_of_earlier_runs_that_name_an_image_still_come_in(store: Store, plan: Plan, folder: Path) -> None:
+    run_plan(plan, Parrot(), folder)
+    shard_with(answer="", error="The image was not there.")(folder)
+    assert import_run(store, folder).runs[0].n_failed == 1
+    shard_with(image_sha256=None)(folder)
+    assert import_run(store, folder).runs[0].n_failed == 1
+
+
 def test_a_shard_lost_asked_again_and_imported_is_noted(store: Store, plan: Plan, folder: Path) -> None:
     run_plan(plan, Parrot(), folder)
     without_shard(folder)
@@ -227,7 +362,6 @@ def test_the_overview_tells_coverage_errors_and_throughput(store: Store, plan: P
     n_failed = sum("text" in item.prompt for item in plan.items)
     assert (run.coverage.n_probes, run.coverage.n_failed, run.coverage.n_missing) == (9, n_failed, 0)
     assert run.coverage.n_answered == 9 - n_failed
-    assert run.coverage.share_answered == (9 - n_failed) / 9
     [error] = run.errors
     assert (error.name, error.n) == ("The call timed out after … s.", n_failed)
     assert error.examples == ("The call timed out after 30 s. Try again.",)

@@ -6,24 +6,24 @@ import random
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, Reply
 from backend.errors import AppError
 from backend.services.runs import runner
 from backend.services.runs.error_classes import error_class
-from backend.services.runs.folder import read_plan_table, read_record, read_shards
+from backend.services.runs.folder import read_plan_table, read_record, read_shards, write_record, write_shard
 from backend.services.runs.lock import LOCK, locked
-from backend.services.runs.plan import Item, Plan, VlmIdentity, read_plan, text_sha256
-from backend.services.runs.runner import RunStopped, batches, run_plan
+from backend.services.runs.plan import Plan, VlmIdentity, read_plan, text_sha256
+from backend.services.runs.runner import RunStopped, run_plan
 from tests.conftest import ROOT
 from tests.services.run_files import PARROT, Parrot, draw_images, drawn_plan, drawn_store, long_plan, said
 
@@ -48,6 +48,13 @@ def answers(folder: Path) -> dict[str, tuple[str, str]]:
     found = {row["probe_id"]: (row["answer"], row["error"]) for row in rows}
     assert len(found) == len(rows)
     return found
+
+
+def images_given(folder: Path) -> dict[str, str | None]:
+    """Return by probe the hash of the image that the VLM was given."""
+    record = read_record(folder)
+    assert record is not None
+    return {row["probe_id"]: row["image_sha256"] for row in read_shards(folder, record).answers.to_pylist()}
 
 
 def right_answers(plan: Plan) -> dict[str, tuple[str, str]]:
@@ -135,25 +142,6 @@ def test_the_questions_of_an_image_are_given_to_the_vlm_together(plan: Plan, fol
     assert parrot.asked == [item.prompt for item in plan.items]
 
 
-@given(st.lists(st.integers(1, 9), max_size=12), st.integers(1, 10))
-def test_batches_hold_every_item_once_in_order_and_part_an_image_only_where_they_must(
-    of_images: list[int], size: int
-) -> None:
-    items = [
-        Item(f"{image}.{at}", "", "", "", str(image), "", None, None)
-        for image, n in enumerate(of_images)
-        for at in range(n)
-    ]
-    cut = [list(batch) for batch in batches(items, size)]
-    assert [item for batch in cut for item in batch] == items
-    assert all(1 <= len(batch) <= size for batch in cut)
-    for image, n in enumerate(of_images):
-        n_batches = sum(any(item.image_id == str(image) for item in batch) for batch in cut)
-        assert n_batches == 1 if n <= size else n_batches >= 2
-    shorter = [list(batch) for batch in batches(items[: len(items) // 2], size)]
-    assert shorter[:-1] == cut[: max(len(shorter) - 1, 0)]
-
-
 def test_a_text_alone_is_asked_without_an_image(plan: Plan, folder: Path) -> None:
     alone = replace(plan.items[0], image_id="", image_name="", image=None, image_sha256=None)
     parrot = Parrot()
@@ -201,6 +189,7 @@ def test_a_missing_image_makes_error_rows_and_no_call(tmp_path: Path, folder: Pa
     assert {ask.image.stem for batch in parrot.batches for ask in batch if ask.image} == {"frame-b"}
     assert record.errors == {"The image … is not on this machine.": 5}
     assert "images/frame-a.jpg is not on this machine" in answers(folder)["drawn:11::complex"][1]
+    assert images_given(folder) == {item.probe_id: item.image_sha256 for item in plan.items}
 
 
 def test_an_image_found_since_is_asked_about_when_resumed(tmp_path: Path, folder: Path) -> None:
@@ -237,6 +226,7 @@ def test_an_image_that_changed_since_it_was_attached_is_not_sent(plan: Plan, fol
     parrot = Parrot()
     record = run_plan(replace(plan, items=changed), parrot, folder)
     assert (len(parrot.asked), record.errors) == (4, {"The image … is not the file that was attached.": 5})
+    assert list(images_given(folder).values()) == [None] * 5 + [plan.items[5].image_sha256] * 4
 
 
 class Dying(Parrot):
@@ -268,6 +258,25 @@ def test_whatever_ends_a_run_what_was_answered_is_kept(
         run_plan(plan, Dying(1, error), folder, batch=5)
     assert answers(folder) == {item.probe_id: right_answers(plan)[item.probe_id] for item in plan.items[:5]}
     run_plan(plan, Parrot(), folder, resume=True)
+    assert answers(folder) == right_answers(plan)
+
+
+def test_what_a_vlm_that_stops_gives_back_of_its_batch_is_kept(plan: Plan, folder: Path) -> None:
+    """It answers three of the first batch, then its quota is used up."""
+
+    class Broke(Parrot):
+        def answer_all(self, asks: Any, decoding: Decoding) -> list[Reply]:
+            if self.batches:
+                raise AppError("The quota is used up.", "Pay.")
+            replies = super().answer_all(asks, decoding)
+            return [*replies[:3], *[Reply("", "The quota is used up. Pay.")] * (len(asks) - 3)]
+
+    with pytest.raises(AppError, match="quota is used up") as caught:
+        run_plan(plan, Broke(), folder, batch=5)
+    assert "3 of 9 answers are kept" in caught.value.hint
+    again = Parrot()
+    run_plan(plan, again, folder, resume=True)
+    assert len(again.asked) == 6
     assert answers(folder) == right_answers(plan)
 
 
@@ -311,6 +320,117 @@ def test_a_resumed_run_asks_in_the_batches_of_an_undisturbed_one(plan: Plan, fol
         run_plan(plan, first, folder, batch=2, report=stop_at(3))
     run_plan(plan, second, folder, resume=True, batch=7)
     assert [*first.batches, *second.batches] == whole.batches
+
+
+class Paced(Parrot):
+    """A VLM that answers at a pace of its own, and says so whatever the clock says."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.pace = seconds
+        clock = SimpleNamespace(perf_counter=lambda: self.now, monotonic=lambda: self.now)
+        monkeypatch.setattr(runner, "time", clock)
+
+    def answer_all(self, asks: Any, decoding: Decoding) -> list[Reply]:
+        self.now += self.pace * len(asks)
+        return [replace(reply, seconds=self.pace) for reply in super().answer_all(asks, decoding)]
+
+
+@pytest.fixture
+def forty(tmp_path: Path) -> Plan:
+    """Forty questions, one about each image."""
+    return long_plan(draw_images(tmp_path / "images", [f"frame-{n:02d}" for n in range(40)]), per_image=1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "sizes"),
+    [
+        pytest.param(0.01, [4, 36], id="quick"),
+        pytest.param(1.0, [4, 15, 15, 6], id="a second each"),
+        pytest.param(40.0, [4, *[1] * 36], id="slow"),
+    ],
+)
+def test_a_vlm_is_given_at_once_what_it_answers_in_a_quarter_of_a_minute(
+    forty: Plan, folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, sizes: list[int]
+) -> None:
+    vlm = Paced(monkeypatch, seconds)
+    run_plan(forty, vlm, folder)
+    assert [len(batch) for batch in vlm.batches] == sizes
+
+
+def test_no_answer_waits_longer_than_three_quarters_of_a_minute_to_be_saved(
+    forty: Plan, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vlm = Paced(monkeypatch, 1.0)
+    saved: list[tuple[float, int]] = []
+
+    def note(*shard: Any) -> None:
+        saved.append((vlm.now, len(shard[2])))
+        write_shard(*shard)
+
+    monkeypatch.setattr(runner, "write_shard", note)
+    run_plan(forty, vlm, folder)
+    assert saved == [(34.0, 34), (40.0, 6)], "the first four were answered after 4 s and waited for 30"
+
+
+def test_a_service_is_given_what_it_says_it_takes(forty: Plan, folder: Path) -> None:
+    class Service(Parrot):
+        batch = 12
+
+    service = Service()
+    run_plan(forty, service, folder)
+    assert [len(batch) for batch in service.batches] == [12, 12, 12, 4]
+
+
+@pytest.mark.parametrize("n_before", [1, 2, 3])
+def test_a_later_session_keeps_the_batches_that_the_first_ones_pace_settled(
+    forty: Plan, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_before: int
+) -> None:
+    whole = Paced(monkeypatch, 1.0)
+    run_plan(forty, whole, tmp_path / "whole")
+    first = Paced(monkeypatch, 1.0)
+    with pytest.raises(RunStopped):
+        run_plan(forty, first, folder, report=stop_at(n_before + 1))
+    second = Paced(monkeypatch, 0.001)
+    run_plan(forty, second, folder, resume=True)
+    assert [*first.batches, *second.batches] == whole.batches
+
+
+def test_the_size_of_batches_is_on_record_before_any_answer(
+    forty: Plan, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[int, int | None]] = []
+
+    def look(*shard: Any) -> None:
+        record = read_record(folder)
+        assert record is not None
+        found.append((record.batch, record.batch_from))
+        write_shard(*shard)
+
+    monkeypatch.setattr(runner, "write_shard", look)
+    run_plan(forty, Paced(monkeypatch, 1.0), folder)
+    assert set(found) == {(15, 4)}
+
+
+def test_calls_that_were_not_made_tell_no_pace(forty: Plan, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The images of the first six are not at hand: four faults, then two and two calls."""
+    items = tuple(replace(item, image=None) if at < 6 else item for at, item in enumerate(forty.items))
+    vlm = Paced(monkeypatch, 1.0)
+    record = run_plan(replace(forty, items=items), vlm, folder)
+    assert [len(batch) for batch in vlm.batches] == [2, 15, 15, 2]
+    assert (record.batch, record.batch_from) == (15, 8)
+
+
+def test_what_sessions_differ_in_that_an_answer_can_hang_on_is_named(plan: Plan, folder: Path) -> None:
+    machines: list[dict[str, str]] = [{"device": "CPU", "dtype": "float32"}, {"device": "CPU", "dtype": "bfloat16"}, {}]
+    for at, machine in zip((2, 3, 99), machines, strict=True):
+        with suppress(RunStopped):
+            run_plan(plan, Parrot(), folder, resume=True, batch=2, device=machine.copy, report=stop_at(at))
+    record = read_record(folder)
+    assert record is not None
+    assert record.mixed == {"dtype": ("float32", "bfloat16")}
+    assert len(record.sessions) == 3
 
 
 def test_a_finished_run_resumed_asks_nothing_and_changes_nothing(plan: Plan, folder: Path) -> None:
@@ -424,6 +544,27 @@ def test_a_damaged_shard_is_named_set_aside_and_asked_again(
     kept = [] if damage is gone else ["answers-00001.parquet.damaged"]
     assert shards(folder) == [*kept, "answers-00002.parquet", "answers-00003.parquet"]
     assert run_plan(plan, Dying(0, AssertionError()), folder, resume=True) == record
+
+
+def test_a_file_named_like_a_shard_far_beyond_the_others_is_no_shard(plan: Plan, folder: Path) -> None:
+    """A hundred million numbers would be walked for it."""
+    run_plan(plan, Parrot(), folder)
+    stray = folder / "answers-99999999.parquet"
+    stray.write_bytes((folder / "answers-00001.parquet").read_bytes())
+    record = run_plan(plan, Parrot(), folder, resume=True)
+    assert (record.n_shards, record.lost_shards) == (1, ())
+
+
+def test_a_shard_that_the_record_does_not_know_yet_is_read(plan: Plan, folder: Path) -> None:
+    """A kill between the writing of the two leaves it so; a record restored from a copy does, too."""
+    run_plan(plan, Parrot(), folder)
+    (folder / "answers-00001.parquet").rename(folder / "answers-00900.parquet")
+    record = read_record(folder)
+    assert record is not None
+    write_record(folder, record.model_copy(update={"n_shards": 0}))
+    again = Parrot()
+    assert run_plan(plan, again, folder, resume=True).n_shards == 900
+    assert again.asked == []
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"schema_version": 2}'])

@@ -1,9 +1,10 @@
 """A VLM at a service: what leaves this machine, and what each thing that goes wrong becomes."""
 
+import struct
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
@@ -111,6 +112,16 @@ class TestWhatIsAsked:
         assert "another-account" not in str(server.seen)
 
 
+def png_of_16_bits(samples: list[int]) -> bytes:
+    """Return a PNG of one pixel, in grey or in colour."""
+    header = struct.pack(">IIBBBBB", 1, 1, 16, 2 if len(samples) == 3 else 0, 0, 0, 0)
+    pixels = zlib.compress(b"\0" + struct.pack(f">{len(samples)}H", *samples))
+    chunks = [(b"IHDR", header), (b"IDAT", pixels), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
+
+
 class TestPictures:
     def test_plain_files_go_out_byte_by_byte(self, tmp_path: Path) -> None:
         for suffix in ("png", "jpg", "webp", "gif"):
@@ -118,7 +129,6 @@ class TestPictures:
             Image.new("RGB", (8, 8), "red").save(path)
             sent = sent_picture(path)
             assert sent.content == path.read_bytes()
-            assert sent.sha256 == check_image(path).sha256
             assert sent.data_url.startswith(f"data:{check_image(path).media_type};base64,")
 
     @pytest.mark.parametrize(
@@ -142,7 +152,19 @@ class TestPictures:
         with Image.open(BytesIO(sent.content)) as picture:
             assert (picture.format, picture.mode, picture.size) == ("PNG", "RGB", (facts.width, facts.height))
         assert sent.media_type == "image/png"
-        assert sent.sha256 == sha256(sent.content).hexdigest() != facts.sha256
+
+    @pytest.mark.parametrize("is_colour", [True, False])
+    def test_a_png_of_16_bits_goes_out_as_the_eight_bits_a_local_vlm_sees(
+        self, tmp_path: Path, is_colour: bool
+    ) -> None:
+        """Pillow calls colours of 16 bits RGB, and reads their upper bytes."""
+        samples = [0x9CFF, 0x0180, 0xFF00] if is_colour else [0x9CFF]
+        path = tmp_path / "deep.png"
+        path.write_bytes(png_of_16_bits(samples))
+        sent = sent_picture(path)
+        assert sent.content[24] == 8, "the bit depth in the PNG's header"
+        with Image.open(BytesIO(sent.content)) as picture:
+            assert picture.convert("RGB").getpixel((0, 0)) == ((0x9C, 0x01, 0xFF) if is_colour else (0x9C, 0x9C, 0x9C))
 
     def test_an_unusable_file_is_that_asks_error_and_nothing_is_sent(
         self, vlm_at: Opener, server: OpenAiServer, tmp_path: Path
@@ -284,11 +306,62 @@ class TestManyAtOnce:
         ]
         assert 1 <= server.most_at_once <= 3
 
-    def test_a_refused_key_ends_the_batch_and_no_more_is_asked(self, vlm_at: Opener, server: OpenAiServer) -> None:
-        server.faults.extend([Fault()] * 2 + [Fault(status=401)])
+    @pytest.mark.parametrize(
+        ("fault", "words"),
+        [
+            (Fault(status=401), "refuses the key"),
+            (Fault(status=429, body='{"error": {"code": "insufficient_quota"}}'), "quota is used up"),
+        ],
+    )
+    def test_what_was_answered_before_the_vlm_stopped_is_kept_and_no_more_is_asked(
+        self, vlm_at: Opener, server: OpenAiServer, fault: Fault, words: str
+    ) -> None:
+        server.faults.extend([Fault()] * 2 + [fault] * 2)
+        vlm, asks = vlm_at(concurrency=1), [Ask(None, str(number)) for number in range(20)]
+        replies = vlm.answer_all(asks, DECODING)
+        assert [reply.text for reply in replies[:2]] == [said_about("0", None), said_about("1", None)]
+        assert all(words in reply.error and not reply.text for reply in replies[2:])
+        assert len(server.seen) == 3
+        with pytest.raises(AppError, match=words):
+            vlm.answer_all(asks[2:], DECODING)
+
+    def test_failed_calls_alone_are_nothing_to_keep(self, vlm_at: Opener, server: OpenAiServer) -> None:
+        server.faults.extend([Fault(status=400), Fault(status=401)])
         with pytest.raises(AppError, match="refuses the key"):
             vlm_at(concurrency=1).answer_all([Ask(None, str(number)) for number in range(20)], DECODING)
-        assert len(server.seen) == 3
+
+    def test_a_run_gives_it_two_rounds_of_calls_at_once(self, vlm_at: Opener) -> None:
+        assert vlm_at(concurrency=6).batch == 12
+
+    @pytest.mark.parametrize("streams", [False, True])
+    def test_whatever_a_call_raises_is_its_replys_error_without_the_key(
+        self, vlm_at: Opener, monkeypatch: pytest.MonkeyPatch, streams: bool
+    ) -> None:
+        vlm = vlm_at()
+
+        def odd(**_: object) -> None:
+            raise ZeroDivisionError(f"no such thing as {KEY}\nat all")
+
+        monkeypatch.setattr(vlm._client.chat.completions, "create", odd)
+        replies = [said(vlm, streams=streams), *vlm.answer_all([Ask(None, PROMPT)] * 3, DECODING)]
+        assert {reply.error for reply in replies} == {"Remote could not be asked this: no such thing as …"}
+
+    def test_whatever_an_image_raises_is_that_asks_error(
+        self, vlm_at: Opener, server: OpenAiServer, frame: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def odd(path: Path) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr("backend.vlm.openai_compatible.sent_picture", odd)
+        with_image, without = vlm_at().answer_all([Ask(frame, PROMPT), Ask(None, PROMPT)], DECODING)
+        assert with_image.error == "Remote could not be asked this: ZeroDivisionError"
+        assert without.text == said_about(PROMPT, None)
+
+    def test_a_prompt_that_is_no_text_is_not_blamed_on_the_service(self, vlm_at: Opener, server: OpenAiServer) -> None:
+        bad, good = vlm_at().answer_all([Ask(None, "\ud800"), Ask(None, PROMPT)], DECODING)
+        assert "Remote could not be asked this: 'utf-8' codec can't encode" in bad.error
+        assert good.text == said_about(PROMPT, None)
+        assert len(server.seen) == 1
 
 
 class TestCancel:

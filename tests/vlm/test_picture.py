@@ -1,6 +1,7 @@
 """What a VLM is shown of files of every kind, and what is said of those it cannot be shown."""
 
 import os
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +45,14 @@ def turned(orientation: int) -> Save:
         image.save(path, format="PNG", exif=exif)
 
     return save
+
+
+def odd_exif(tag: int, kind: int, value: bytes) -> Save:
+    """Save a picture twice as wide as high, to be turned a quarter, with a further EXIF entry of four bytes."""
+    quarter = (ExifTags.Base.Orientation, 3, b"\0\6\0\0")
+    entries = sorted([quarter, (tag, kind, value)])
+    tiff = b"MM\0*" + struct.pack(">IH", 8, 2) + b"".join(struct.pack(">HHI", *e[:2], 1) + e[2] for e in entries)
+    return lambda path: Image.new("RGB", (8, 4)).save(path, format="JPEG", exif=b"Exif\0\0" + tiff + bytes(4))
 
 
 def sixteen_bits(values: list[int], file_format: str = "PNG", order: str = "<") -> Save:
@@ -100,9 +109,14 @@ def animation(path: Path) -> None:
         ),
         pytest.param(animation, [[RED, RED]], id="the first picture of an animation"),
         pytest.param(turned(1), [[RED], [BLUE]], id="upright already"),
+        pytest.param(turned(2), [[RED], [BLUE]], id="EXIF: mirrored from side to side"),
         pytest.param(turned(3), [[BLUE], [RED]], id="EXIF: upside down"),
+        pytest.param(turned(4), [[BLUE], [RED]], id="EXIF: mirrored from top to bottom"),
+        pytest.param(turned(5), [[RED, BLUE]], id="EXIF: mirrored, and a quarter counter-clockwise"),
         pytest.param(turned(6), [[BLUE, RED]], id="EXIF: a quarter clockwise"),
+        pytest.param(turned(7), [[BLUE, RED]], id="EXIF: mirrored, and a quarter clockwise"),
         pytest.param(turned(8), [[RED, BLUE]], id="EXIF: a quarter counter-clockwise"),
+        pytest.param(turned(9), [[RED], [BLUE]], id="EXIF: an orientation that is none"),
     ],
 )
 def test_a_picture_is_upright_rgb_of_eight_bits(tmp_path: Path, save: Save, rows: list[list[tuple[int, ...]]]) -> None:
@@ -111,6 +125,21 @@ def test_a_picture_is_upright_rgb_of_eight_bits(tmp_path: Path, save: Save, rows
     picture = open_picture(path)
     assert picture.mode == "RGB"
     assert np.array(picture).tolist() == [[list(pixel) for pixel in row] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        pytest.param(odd_exif(0x011A, 2, b"7\0\0\0"), id="a resolution in words"),
+        pytest.param(odd_exif(0x010E, 11, b"\x7f\xc0\0\0"), id="a description that is a number"),
+        pytest.param(odd_exif(0x0111, 2, b"a\0\0\0"), id="an offset in words"),
+        pytest.param(odd_exif(0x0100, 8, b"\xff\xff\0\0"), id="a negative width"),
+        pytest.param(odd_exif(0x8769, 4, b"\0\0\0\1"), id="a part that points into itself"),
+    ],
+)
+def test_a_photo_is_turned_whatever_else_its_exif_says(tmp_path: Path, save: Save) -> None:
+    save(tmp_path / "photo.jpg")
+    assert open_picture(tmp_path / "photo.jpg").size == (4, 8)
 
 
 def test_a_picture_keeps_its_size(tmp_path: Path) -> None:

@@ -3,16 +3,19 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from backend.domain.records import VlmGroup
 from backend.errors import AppError
-from backend.vlm.availability import Gpu, Machine, availability, weights_folder
+from backend.vlm.availability import Gpu, Machine, availability, look_at_machine
 from backend.vlm.blind import BLIND_VLM
 from backend.vlm.entries import OWN_GROUPS, VlmEntry, read_entries
+from backend.vlm.loading import DeviceFacts, device_facts
 from backend.vlm.openai_compatible import OpenAiCompatible
 from backend.vlm.registry import Registry
+from backend.vlm.weights import weights_folder
 from backend.vlm.worker import WorkerVlm
 from tests.conftest import ROOT
 
@@ -101,6 +104,14 @@ class TestWhatShips:
             if entry.backend == "openai":
                 assert not entry.attention.works
                 assert not entry.gradients.works
+
+    def test_no_temperature_is_sent_to_a_service_that_refuses_one_and_its_note_says_so(self) -> None:
+        services = {entry.name: entry for entry in Registry.load().entries if entry.openai}
+        assert {name: entry.openai.sends_temperature for name, entry in services.items() if entry.openai} == {
+            "GPT-5.5": False, "Grok-4.20": True, "Claude Opus 4.7": False,
+        }  # fmt: skip
+        for entry in services.values():
+            assert ("its answers are not greedy" in entry.note) is (entry.name != "Grok-4.20")
 
     def test_memory_is_two_bytes_a_weight_and_a_fifth_more(self) -> None:
         entry = Registry.load().find("Qwen2.5-VL-7B")
@@ -321,13 +332,16 @@ class TestAvailability:
     def test_gpus_are_read_from_the_drivers_own_list(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, gpus: list[tuple[str, float]]
     ) -> None:
-        from backend.vlm.availability import look_at_machine
-
         tool = tmp_path / "nvidia-smi"
         tool.write_text(f"#!/bin/sh\ncat <<'END'\n{said}END\n", "utf-8")
         tool.chmod(0o755)
         monkeypatch.setattr("shutil.which", lambda name: str(tool))
         assert [(gpu.name, round(gpu.total_gb, 1)) for gpu in look_at_machine().gpus] == gpus
+
+    def test_free_memory_is_the_same_to_whoever_asks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(total=8e9, available=3e9))
+        assert look_at_machine().free_memory_gb == 3.0
+        assert device_facts("cpu") == DeviceFacts("CPU", 8_000_000_000, 3_000_000_000)
 
 
 class TestOpening:

@@ -1,9 +1,7 @@
 """Every family of VLM answers as transformers itself would have it, alone and in batches."""
 
-import logging
-import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +14,10 @@ from backend.domain.vlm import Ask, Decoding, said_nothing
 from backend.errors import AppError
 from backend.vlm.batching import Batching, batching_of
 from backend.vlm.greedy import Generated, decode_greedily
-from backend.vlm.loading import LocalSpec, device_facts, load
-from backend.vlm.transformers_local import TransformersLocal, load_vlm
+from backend.vlm.loading import LocalSpec, load
+from backend.vlm.transformers_local import TransformersLocal
 from tests.vlm.conftest import Vlms
-from tests.vlm.tiny_models import FAMILIES, GEMMA_WINDOW, hf, tiny_lora
+from tests.vlm.tiny_models import FAMILIES, GEMMA_WINDOW, hf
 from tests.vlm.watching import pixels_seen, told
 
 DECODING = Decoding(max_new_tokens=12)
@@ -92,7 +90,7 @@ class TestEveryFamily:
 
     def test_no_system_prompt_is_left(self, family: str, vlms: Vlms) -> None:
         vlm = vlms(family)
-        assert vlm.system_prompt == ""
+        assert "system prompt" not in vlm.facts()
         if family != "paligemma":
             assert "helpful" not in vlm._tokenizer.decode(vlm._prompts.encode(None, "Why?").ids)
 
@@ -138,15 +136,61 @@ def test_prompts_longer_than_a_sliding_window_are_batched_rightly(vlms: Vlms, fr
     assert list(map(told, vlm.answer_all(long, DECODING))) == list(map(told, alone))
 
 
-def test_a_default_system_prompt_that_stays_is_told(folders: Callable[[str], Path]) -> None:
-    loaded = load(LocalSpec(str(folders("qwen2_5_vl")), "stubborn"))
-    turns = loaded.processor.chat_template
-    loaded.processor.chat_template = turns.replace(
-        "{% if messages[0]['role'] != 'system' %}",
-        "{% if messages[0]['role'] != 'system' or not messages[0]['content'][0]['text'] %}",
-    )
-    vlm = TransformersLocal(LocalSpec("", "stubborn"), loaded)
-    assert vlm.system_prompt == "You are a helpful assistant."
+def with_template(folder: Path, template: Callable[[str], str]) -> TransformersLocal:
+    """Return a VLM whose chat template is another than its own."""
+    loaded = load(LocalSpec(str(folder), "other template"))
+    loaded.processor.chat_template = template(loaded.processor.chat_template)
+    return TransformersLocal(LocalSpec("", "other template"), loaded)
+
+
+ADDS_TO_AN_EMPTY_ONE = (
+    "{% if messages[0]['role'] != 'system' %}",
+    "{% if messages[0]['role'] != 'system' or not messages[0]['content'][0]['text'] %}",
+)
+BEGINS_WITH_WORDS = ("{% for message in messages %}", "Today is Monday. {% for message in messages %}")
+TAKES_NO_SYSTEM_TURN = (
+    "{% for message in messages %}",
+    "A polite chat. {% for message in messages %}"
+    "{% if message['role'] == 'system' %}{{ raise_exception('no system turn') }}{% endif %}",
+)
+
+
+@pytest.mark.parametrize(
+    ("family", "change", "facts"),
+    [
+        pytest.param(
+            "qwen2_5_vl",
+            ADDS_TO_AN_EMPTY_ONE,
+            {
+                "chat template": "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
+                "<|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n",
+                "system prompt": "You are a helpful assistant.",
+            },
+            id="a default that cannot be emptied",
+        ),
+        pytest.param(
+            "llava",
+            BEGINS_WITH_WORDS,
+            {"chat template": "<bos>Today is Monday. USER: … ASSISTANT:"},
+            id="words that stand there with a system prompt, too",
+        ),
+        pytest.param(
+            "llava",
+            TAKES_NO_SYSTEM_TURN,
+            {"chat template": "<bos>A polite chat. USER: … ASSISTANT:"},
+            id="a template that takes no system prompt",
+        ),
+    ],
+)
+def test_what_a_template_says_without_being_asked_is_told(
+    folders: Callable[[str], Path], family: str, change: tuple[str, str], facts: dict[str, str]
+) -> None:
+    vlm = with_template(folders(family), lambda template: template.replace(*change))
+    assert vlm.facts() == {"dtype": "float32", **facts}
+
+
+def test_a_family_without_template_adds_no_words(vlms: Vlms) -> None:
+    assert vlms("paligemma").facts() == {"dtype": "float32"}
 
 
 def test_a_vlm_without_chat_template_is_refused(folders: Callable[[str], Path]) -> None:
@@ -290,10 +334,12 @@ class TestFaults:
         ("fits", "answered"),
         [
             pytest.param(6, 12, id="halves of twelve rows fit"),
-            pytest.param(5, 0, id="halves do not fit either"),
+            pytest.param(5, 12, id="halves of halves fit"),
+            pytest.param(1, 12, id="single asks fit"),
+            pytest.param(0, 0, id="not even these"),
         ],
     )
-    def test_a_batch_too_large_for_memory_is_tried_in_halves(
+    def test_a_batch_too_large_for_memory_is_tried_in_halves_down_to_single_asks(
         self, vlms: Vlms, asks: list[Ask], monkeypatch: pytest.MonkeyPatch, fits: int, answered: int
     ) -> None:
         square = [Ask(asks[0].image, f"{ask.prompt}{n}") for n, ask in enumerate(asks)]
@@ -328,6 +374,43 @@ class TestFaults:
         hook.remove()
         assert list(map(told, replies)) == expected
 
+    def test_an_ask_that_its_template_refuses_fails_alone(self, folders: Callable[[str], Path]) -> None:
+        """Templates raise errors of jinja2, which are of none of Python's own kinds."""
+        refuse = "{% if 'blood' in messages|string %}{{ raise_exception('no blood') }}{% endif %}"
+        vlm = with_template(folders("llava"), lambda template: refuse + template)
+        asks = [Ask(None, "Why?"), Ask(None, "Is there blood?"), Ask(None, "Where?")]
+        together = vlm.answer_all(asks, DECODING)
+        alone = [vlm.answer(ask.image, ask.prompt, DECODING, said_nothing) for ask in asks]
+        assert list(map(told, together)) == list(map(told, alone))
+        assert [reply.error for reply in together] == ["", "other template could not take this: no blood", ""]
+
+    def test_asks_that_cannot_be_planned_together_are_asked_alone(
+        self, vlms: Vlms, asks: list[Ask], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        vlm = vlms("llava")
+        expected = list(map(told, vlm.answer_all(asks[:3], DECODING)))
+        plans = vlm._plans
+
+        def alone(encoded: Any, *rest: Any) -> Any:
+            if len(encoded) > 1:
+                raise LookupError("too many")
+            return plans(encoded, *rest)
+
+        monkeypatch.setattr(vlm, "_plans", alone)
+        assert list(map(told, vlm.answer_all(asks[:3], DECODING))) == expected
+
+    @pytest.mark.parametrize("place", ["_generate", "_encode", "_reply"])
+    def test_no_exception_of_a_library_comes_out(
+        self, vlms: Vlms, asks: list[Ask], monkeypatch: pytest.MonkeyPatch, place: str
+    ) -> None:
+        def odd(*_: Any) -> None:
+            raise ZeroDivisionError
+
+        vlm = vlms("llava")
+        monkeypatch.setattr(vlm, place, odd)
+        replies = [*vlm.answer_all(asks[:3], DECODING), vlm.answer(asks[0].image, "Why?", DECODING, said_nothing)]
+        assert {reply.error for reply in replies} == {"llava could not take this: ZeroDivisionError"}
+
     def test_an_ask_that_breaks_a_batch_fails_alone(
         self, vlms: Vlms, asks: list[Ask], monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -361,149 +444,3 @@ class TestFaults:
         replies = vlms("llava").answer_all(asks, DECODING)
         assert len({reply.seconds for reply in replies}) == 1
         assert replies[0].seconds > 0
-
-
-class TestLoading:
-    """What is loaded, and what is said where it cannot be."""
-
-    @pytest.fixture
-    def offline(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
-        """Refuse every connection and list the tries."""
-        tries: list[object] = []
-
-        def refuse(_: socket.socket, address: object) -> None:
-            tries.append(address)
-            raise OSError("no network in this test")
-
-        monkeypatch.setattr(socket.socket, "connect", refuse)
-        yield tries
-
-    def test_nothing_is_fetched_and_nothing_is_warned_of(
-        self, folders: Callable[[str], Path], offline: list[object], frames: list[Path], tmp_path: Path,
-        caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch,
-    ) -> None:  # fmt: skip
-        """Also where the VLM's own settings would sample."""
-        folder = tmp_path / "sampling"
-        model = hf.AutoModelForImageTextToText.from_pretrained(folders("llava"))
-        model.generation_config.update(do_sample=True, temperature=0.1, top_p=0.001, top_k=1)
-        model.save_pretrained(folder)
-        hf.AutoProcessor.from_pretrained(folders("llava")).save_pretrained(folder)
-        monkeypatch.setattr(logging.getLogger("transformers"), "propagate", True)
-        caplog.clear()
-        vlm = load_vlm(LocalSpec(str(folder), "sampling"))
-        reply = vlm.answer(frames[0], "Why?", DECODING, said_nothing)
-        assert reply.text == load_vlm(LocalSpec(str(folders("llava")), "x")).answer(
-            frames[0], "Why?", DECODING, said_nothing
-        ).text  # fmt: skip
-        assert not caplog.records
-        assert not offline
-
-    def test_weights_that_are_not_here_are_said_to_be_missing(self, offline: list[object]) -> None:
-        with pytest.raises(AppError) as caught:
-            load_vlm(LocalSpec("nobody/no-such-vlm", "Far away"))
-        assert "Far away (nobody/no-such-vlm) are not all on this machine" in caught.value.message
-        assert "*.safetensors" in caught.value.message
-        assert "hf download nobody/no-such-vlm" in caught.value.hint
-        assert "online: true" in caught.value.hint
-        assert not offline
-
-    def test_an_adapter_that_is_not_here_is_said_to_be_missing(
-        self, folders: Callable[[str], Path], offline: list[object]
-    ) -> None:
-        pytest.importorskip("peft")
-        with pytest.raises(AppError) as caught:
-            load_vlm(LocalSpec(str(folders("llava")), "Tuned", adapter="nobody/no-such-adapter"))
-        assert "Tuned (nobody/no-such-adapter) are not all on this machine" in caught.value.message
-        assert "hf download nobody/no-such-adapter" in caught.value.hint
-        assert not offline
-
-    @pytest.mark.parametrize(
-        ("files", "words"),
-        [
-            pytest.param([], "holds no config.json", id="an empty folder"),
-            pytest.param(["config.json"], "holds no model*.safetensors", id="no weights"),
-            pytest.param(["config.json", "pytorch_model.bin"], "pytorch_model.bin is a pickle", id="pickled weights"),
-            pytest.param(["config.json", "model.safetensors"], "cannot be loaded", id="files that are none"),
-        ],
-    )
-    def test_a_folder_that_is_not_complete_is_named_with_what_it_lacks(
-        self, tmp_path: Path, files: list[str], words: str
-    ) -> None:
-        for name in files:
-            (tmp_path / name).write_bytes(b"{}")
-        with pytest.raises(AppError) as caught:
-            load_vlm(LocalSpec(str(tmp_path), "Half"))
-        assert words in caught.value.message
-        assert caught.value.hint
-
-    def test_a_folder_that_is_not_there_is_not_looked_for_on_the_hub(self, offline: list[object]) -> None:
-        with pytest.raises(AppError, match="folder of Lost is not there"):
-            load_vlm(LocalSpec("./models/lost", "Lost", online=True))
-        assert not offline
-
-    @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
-    @pytest.mark.parametrize(
-        ("options", "words"),
-        [
-            ({"device": "cuda"}, "is to run on cuda, which this machine does not offer"),
-            ({"quantization": "4bit"}, "needs a CUDA GPU"),
-        ],
-    )
-    def test_a_gpu_that_is_not_there_is_said_to_be_missing(
-        self, folders: Callable[[str], Path], options: dict[str, Any], words: str
-    ) -> None:
-        with pytest.raises(AppError) as caught:
-            load_vlm(LocalSpec(str(folders("llava")), "Large", **options))
-        assert words in caught.value.message
-
-    def test_code_beside_the_weights_is_not_run_unasked(self, folders: Callable[[str], Path], tmp_path: Path) -> None:
-        ran = tmp_path / "ran"
-        (tmp_path / "own.py").write_text(f"open({str(ran)!r}, 'w')\n")
-        (tmp_path / "config.json").write_text(
-            '{"model_type": "own", "auto_map": {"AutoConfig": "own.Own", "AutoModelForImageTextToText": "own.Own"}}'
-        )
-        (tmp_path / "model.safetensors").write_bytes((folders("llava") / "model.safetensors").read_bytes())
-        with pytest.raises(AppError) as caught:
-            load_vlm(LocalSpec(str(tmp_path), "Own"))
-        assert "trust_remote_code" in caught.value.hint
-        assert not ran.exists()
-
-    def test_the_cpu_is_told_with_its_memory(self, vlms: Vlms) -> None:
-        facts = vlms("llava").device_facts()
-        assert facts == device_facts("cpu") or facts.name == "CPU"
-        assert facts.total is None or facts.free is None or 0 < facts.free < facts.total
-
-    def test_on_a_cpu_weights_are_of_32_bits_unless_asked_otherwise(self, folders: Callable[[str], Path]) -> None:
-        source = str(folders("llava"))
-        if torch.cuda.is_available() or torch.backends.mps.is_available():
-            pytest.skip("auto takes the GPU here")
-        assert load_vlm(LocalSpec(source, "x"))._model.dtype is torch.float32
-        assert load_vlm(LocalSpec(source, "x", dtype="bfloat16"))._model.dtype is torch.bfloat16
-
-    def test_a_device_map_and_an_attention_implementation_are_passed_on(
-        self, folders: Callable[[str], Path], frames: list[Path]
-    ) -> None:
-        pytest.importorskip("accelerate")
-        vlm = load_vlm(LocalSpec(str(folders("llava")), "x", device_map="cpu", attn_implementation="eager"))
-        assert vlm._model.config._attn_implementation == "eager"
-        assert vlm.answer(frames[0], "Why?", DECODING, said_nothing).n_tokens
-
-
-def test_an_adapter_changes_answers_as_its_merged_weights_do(
-    folders: Callable[[str], Path], vlms: Vlms, asks: list[Ask], tmp_path: Path
-) -> None:
-    pytest.importorskip("peft")
-    tiny_lora(folders("llava"), tmp_path / "adapter", tmp_path / "merged")
-    tuned = load_vlm(LocalSpec(str(folders("llava")), "tuned", adapter=str(tmp_path / "adapter")))
-    merged = load_vlm(LocalSpec(str(tmp_path / "merged"), "merged"))
-    said = [reply.text for reply in tuned.answer_all(asks, DECODING)]
-    assert said == [reply.text for reply in merged.answer_all(asks, DECODING)]
-    assert said != [reply.text for reply in vlms("llava").answer_all(asks, DECODING)]
-    assert said == [tuned.answer(ask.image, ask.prompt, DECODING, said_nothing).text for ask in asks]
-
-
-def test_an_adapter_saved_as_a_pickle_is_not_opened(folders: Callable[[str], Path], tmp_path: Path) -> None:
-    (tmp_path / "adapter_config.json").write_text("{}")
-    (tmp_path / "adapter_model.bin").write_bytes(b"")
-    with pytest.raises(AppError, match=r"adapter_model\.bin is a pickle"):
-        load_vlm(LocalSpec(str(folders("llava")), "x", adapter=str(tmp_path)))

@@ -146,6 +146,7 @@ class TestProcess:
         (idle,) = workers.status()
         assert (idle.phase, idle.n_calls, idle.n_asks) == (Phase.READY, 0, 0)
         assert (idle.device, idle.total_bytes, idle.free_bytes) == ("abacus", 1000, 600)
+        assert idle.facts == {"dtype": "beads"}
         assert idle.since is not None and idle.since.tzinfo is not None
         assert not Path("/proc/self/statm").exists() or (idle.process_bytes or 0) > 1_000_000
 

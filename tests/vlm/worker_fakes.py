@@ -56,6 +56,9 @@ class FakeVlm:
     def device_facts(self) -> DeviceFacts:
         return DeviceFacts("abacus", 1000, 600)
 
+    def facts(self) -> dict[str, str]:
+        return {"dtype": "beads"}
+
     def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
         self._stop.clear()
         order, _, rest = prompt.partition(" ")

@@ -38,8 +38,8 @@ def put_answers(
 ) -> RunReport:
     """Write a run's answers and score it, inside the caller's transaction.
 
-    Answers take the place of those the run holds to the same probes; the rest is kept, so
-    that writing the same answers twice changes nothing.
+    Answers take the place of those the run holds to the same probes, and what a judge said of
+    these goes with them; the rest is kept, so that writing the same answers twice changes nothing.
 
     Args:
         cursor: The caller's write transaction.
@@ -73,7 +73,8 @@ def put_answers(
         table = _answer_table(run_id, [a for a in answers if a.probe_id not in unchanged])
         changed_units = _units_of(cursor, table)
         cursor.register("incoming_answers", table)
-        cursor.execute(f"DELETE FROM answers o USING incoming_answers n WHERE {same}")
+        for written in ("answers", "judgements"):  # a judge's score is of the answer it was given
+            cursor.execute(f"DELETE FROM {written} o USING incoming_answers n WHERE {same}")
         cursor.unregister("incoming_answers")
     insert(cursor, "answers", table)
     if changed_units is None or changed_units:
@@ -99,6 +100,7 @@ def put_answers(
         n_unparsed=counts.get(AnswerStatus.UNPARSED, 0),
         regrouped=regrouped,
         stage=key.stage,
+        setting=key.setting,
     )
 
 

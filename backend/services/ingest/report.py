@@ -21,6 +21,8 @@ class SuiteReport:
     n_complex: int
     n_atomic: int
     n_images: int
+    n_pairs: int = 0
+    """Of SurgCheck: an original question with its less-biased twin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,10 @@ class RunReport:
     """Whether a stored run now stands in another group of VLMs."""
     n_decisions_changed: int = 0
     """Decisions of a Select run that are new, or other than the store had them."""
+    n_judged_changed: int = 0
+    """Judgements that are new, or other than the store had them."""
     stage: str = Stage.DIRECT
+    setting: str = ""
 
 
 @dataclass(slots=True)
@@ -60,8 +65,10 @@ class ImportReport:
     bad_lines: list[BadLine] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What was decided on the way, in sentences."""
+    left_out: list[BadLine] = field(default_factory=list)
+    """Rows that are sound in form and were not taken, each with its reason (SurgCheck)."""
     exclusions: dict[str, int] = field(default_factory=dict)
-    """Samples left out, by reason (suites built from Kvasir-VQA-x1)."""
+    """What was left out, counted by reason: samples of Kvasir-VQA-x1, questions of scene graphs, rows of SurgCheck."""
     images: dict[str, int] = field(default_factory=dict)
     """What became of images and their files, as `attach_images` counts them; ``new`` is what changed."""
 
@@ -69,8 +76,16 @@ class ImportReport:
     def changed(self) -> bool:
         """Whether the import left the store different from before."""
         new_units = any(suite.n_new for suite in self.suites)
-        new_answers = any(run.n_new or run.n_replaced or run.regrouped or run.n_decisions_changed for run in self.runs)
+        new_answers = any(
+            run.n_new or run.n_replaced or run.regrouped or run.n_decisions_changed or run.n_judged_changed
+            for run in self.runs
+        )
         return new_units or new_answers or bool(self.images.get("new"))
+
+    def leave_out(self, line: BadLine) -> None:
+        """List a row that is not taken, and count its reason."""
+        self.left_out.append(line)
+        self.exclusions[line.reason] = self.exclusions.get(line.reason, 0) + 1
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -79,7 +94,7 @@ class ImportReport:
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
         """Return the report that `as_json` made; what another version wrote beside it is left out."""
-        parts = {"suites": SuiteReport, "runs": RunReport, "bad_lines": BadLine}
+        parts = {"suites": SuiteReport, "runs": RunReport, "bad_lines": BadLine, "left_out": BadLine}
         known = {field.name: content[field.name] for field in fields(cls) if field.name in content}
         for name, part in parts.items():
             taken = {field.name for field in fields(part)}

@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from backend.domain.records import Role, RunKey, System, Unit
-from backend.endoca.scoring import SCORER, SCORER_VERSION
+from backend.domain.records import Image, Role, RunKey, System, Unit
 from backend.errors import AppError
 from backend.services.ingest.report import SuiteReport
-from backend.services.scoring import score_run
+from backend.services.scoring import present_scorer, score_run
 from backend.store.arrow import arrow_array, arrow_table
 from backend.store.store import insert
 
@@ -27,6 +26,8 @@ def put_suite(
     *,
     extend: bool,
     build_report: dict[str, Any] | None = None,
+    system: System = System.ENDOCA,
+    pictures: Sequence[Image] = (),
 ) -> SuiteReport:
     """Write a suite's units, inside the caller's transaction. Units that are there already stay as they are.
 
@@ -37,14 +38,18 @@ def put_suite(
         source: Names of the files, for people.
         extend: Whether a suite that exists may get further units, because the caller named it.
         build_report: How the suite was built, where it was built here.
+        system: Whose units these are.
+        pictures: Further images that are asked about: copies of the units' own with something drawn in.
 
     Raises:
-        AppError: The suite exists and holds something else under the same ids, or would grow unasked.
+        AppError: The suite exists and is another system's, holds something else under the same ids, or would
+            grow unasked.
     """
-    columns = _unit_columns(units)
+    columns = _unit_columns(units, pictures)
     incoming = {name: arrow_table(content) for name, content in columns.items()}
     exists = cursor.execute("SELECT system FROM suites WHERE suite = ?", [suite]).fetchall()
     if exists:
+        _check_system(suite, exists[0][0], system)
         _check_same(cursor, suite, incoming)
     known = {row[0] for row in cursor.execute("SELECT unit_id FROM units WHERE suite = ?", [suite]).fetchall()}
     n_new = sum(1 for unit in units if unit.unit_id not in known)
@@ -61,7 +66,7 @@ def put_suite(
         report = json.dumps(build_report) if build_report is not None else None
         cursor.execute(
             "INSERT INTO suites (suite, system, source, report) VALUES (?, ?, ?, ?)",
-            [suite, System.ENDOCA, source, report],
+            [suite, system, source, report],
         )
     elif n_new:
         _score_new_units(cursor, suite, [unit.unit_id for unit in units if unit.unit_id not in known])
@@ -71,6 +76,7 @@ def put_suite(
         n_new=n_new,
         n_complex=sum(probe.role == Role.COMPLEX for unit in units for probe in unit.probes),
         n_atomic=sum(probe.role == Role.ATOMIC for unit in units for probe in unit.probes),
+        n_pairs=sum(probe.role == Role.ORIGINAL for unit in units for probe in unit.probes),
         n_images=len({unit.image.image_id for unit in units}),
     )
 
@@ -80,19 +86,20 @@ def put_run(cursor: "duckdb.DuckDBPyConnection", key: RunKey, vlm_group: str | N
     if vlm_group is None:
         printed = cursor.execute("SELECT vlm_group FROM published WHERE vlm = ? LIMIT 1", [key.vlm]).fetchall()
         vlm_group = printed[0][0] if printed else None
+    scorer = present_scorer(key.system)
     cursor.execute(
         "INSERT INTO runs (run_id, system, suite, vlm, vlm_group, setting, stage, prompt_version, decoding, origin, "
         "source, scorer, scorer_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             key.run_id, key.system, key.suite, key.vlm, vlm_group, key.setting, key.stage,
-            key.prompt_version, key.decoding, key.origin, source, SCORER, SCORER_VERSION,
+            key.prompt_version, key.decoding, key.origin, source, scorer.name, scorer.version,
         ],
     )  # fmt: skip
 
 
-def _unit_columns(units: Sequence[Unit]) -> dict[str, dict[str, list[Any]]]:
+def _unit_columns(units: Sequence[Unit], pictures: Sequence[Image]) -> dict[str, dict[str, list[Any]]]:
     probes = [(unit, probe) for unit in units for probe in unit.probes]
-    images = {unit.image.image_id: unit.image for unit in units}
+    images = {image.image_id: image for image in (*(unit.image for unit in units), *pictures)}
     return {
         "units": {
             "unit_id": [unit.unit_id for unit in units],
@@ -127,6 +134,14 @@ def _insert_new(cursor: "duckdb.DuckDBPyConnection", tables: dict[str, "pa.Table
         if key in table.column_names:
             fresh = arrow_array([value not in known for value in table.column(key).to_pylist()])
             insert(cursor, name, table.filter(fresh) if known else table)
+
+
+def _check_system(suite: str, stored: str, system: System) -> None:
+    if stored != system:
+        raise AppError(
+            f"Suite {suite} exists and is one of {stored}, not of {system}.",
+            "Name another suite with --suite (on the Data page: 'suite').",
+        )
 
 
 def _check_same(cursor: "duckdb.DuckDBPyConnection", suite: str, incoming: dict[str, "pa.Table"]) -> None:

@@ -2,7 +2,8 @@
 
 Each file is written whole beside its place, forced to disk and then put there, so a kill or a
 power cut at any moment leaves every file as it was before or after, never in between. A shard
-is never changed again. What is damaged all the same is found by checksums, and named.
+is never changed again. What is damaged all the same is found by checksums, and named; so is a
+file that another program wrote, where a column or a value is missing that this one always writes.
 """
 
 __all__ = [
@@ -19,9 +20,10 @@ __all__ = [
     "write_shard",
 ]
 
+import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,7 +41,8 @@ if TYPE_CHECKING:
 
 RECORD, PLAN = "run.json", "plan.parquet"
 """File names."""
-_SHARD = re.compile(r"answers-(\d{5,})\.parquet(\.damaged)?")
+_SHARD = re.compile(r"answers-(\d{5}|[1-9]\d{5})\.parquet(\.damaged)?")
+"""Names of shards, up to number `backend.services.runs.record.MOST_SHARDS`."""
 _DAMAGED = ".damaged"
 """Ending that a damaged shard gets."""
 _PART = ".part"
@@ -53,7 +56,7 @@ class AnswerRow(NamedTuple):
     probe_id: str
     stage: str
     image_sha256: str | None
-    """Of the image that was sent; None where none was."""
+    """Of the image that the VLM was given; None where it was given none."""
     prompt_sha256: str
     """Of the prompt; the prompt itself stands in ``plan.parquet`` under the item's id."""
     answer: str
@@ -138,10 +141,10 @@ def read_plan_table(folder: Path) -> "pa.Table":
     """Return ``plan.parquet`` as `write_plan` wrote it.
 
     Raises:
-        AppError: It is absent or damaged.
+        AppError: It is absent or damaged, or lacks a column or a value.
     """
     table = _read_table(folder / PLAN)
-    if table is None:
+    if table is None or table.schema != _plan_schema() or _has_holes(table, {"image_sha256"}):
         raise AppError(
             f"{PLAN} of the run folder {folder} is damaged or gone.",
             "Go on with the run (its command and --resume): it writes the plan again and keeps the answers.",
@@ -154,21 +157,20 @@ def read_shards(folder: Path, record: RunRecord) -> Shards:
     import pyarrow as pa
 
     shards = {int(found[1]): path for path in folder.iterdir() if (found := _SHARD.fullmatch(path.name))}
-    empty = _answer_table(())
-    tables, lost = [empty], []
-    last = max((0, record.n_shards, *shards))
-    for number in range(1, last + 1):
+    tables, lost = [_answer_table(())], []
+    for number in sorted({*shards, *range(1, record.n_shards + 1)}):
         path = shards.get(number, folder / _shard_name(number))
         if path.name in record.lost_shards or path.suffix == _DAMAGED:
             continue
         table = _read_table(path)
-        if table is None or table.schema != empty.schema:
+        if table is None or not _is_sound(table):
             lost.append(path.name)
         else:
             tables.append(table)
     rows = pa.concat_tables(tables)
     newest = {item_id: at for at, item_id in enumerate(rows.column("item_id").to_pylist())}
-    return Shards(rows.take(arrow_array(list(newest.values())).cast("int64")), tuple(lost), last)
+    kept = rows.take(arrow_array(list(newest.values())).cast("int64"))
+    return Shards(kept, tuple(lost), max((0, record.n_shards, *shards)))
 
 
 def tidy(folder: Path, lost: Sequence[str]) -> None:
@@ -202,10 +204,29 @@ def _is_part(path: Path) -> bool:
     return path.name.startswith(".") and path.name.endswith(_PART)
 
 
-def _answer_table(rows: Sequence[AnswerRow]) -> "pa.Table":
+def _plan_schema() -> "pa.Schema":
     import pyarrow as pa
 
-    schema = pa.schema(
+    names = ("item_id", "probe_id", "unit_id", "image_id", "image_name", "image_sha256", "prompt")
+    return pa.schema([(name, pa.string()) for name in names])
+
+
+def _is_sound(table: "pa.Table") -> bool:
+    """Return whether a shard holds all that `write_shard` writes, and numbers that can be."""
+    if table.schema != _answer_schema() or _has_holes(table, {"image_sha256", "n_tokens", "probabilities"}):
+        return False
+    seconds, counts = (table.column(name).to_pylist() for name in ("seconds", "n_tokens"))
+    return all(0 <= n < math.inf for n in seconds) and all(n is None or n >= 0 for n in counts)
+
+
+def _has_holes(table: "pa.Table", may_lack: Collection[str]) -> bool:
+    return any(table.column(name).null_count for name in table.column_names if name not in may_lack)
+
+
+def _answer_schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    return pa.schema(
         [
             ("item_id", pa.string()),
             ("probe_id", pa.string()),
@@ -220,6 +241,10 @@ def _answer_table(rows: Sequence[AnswerRow]) -> "pa.Table":
             ("probabilities", pa.string()),
         ]
     )
+
+
+def _answer_table(rows: Sequence[AnswerRow]) -> "pa.Table":
+    schema = _answer_schema()
     columns = dict(zip(AnswerRow._fields, zip(*rows, strict=True), strict=True)) if rows else {}
     columns = {name: columns.get(name, ()) for name in schema.names}
     columns["n_tokens"] = tuple(None if n is None else str(n) for n in columns["n_tokens"])

@@ -5,16 +5,17 @@ __all__ = ["import_run"]
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from backend.domain.progress import Report, silent
+from backend.domain.records import Stage
 from backend.endoca.asr import StepName
 from backend.errors import AppError
 from backend.services.ingest.answers import Answer, put_answers
 from backend.services.ingest.log import write_log
 from backend.services.ingest.report import ImportReport, RunReport
-from backend.services.runs.direct_answers import folder_record
-from backend.services.runs.folder import RECORD, read_plan_table, read_shards
+from backend.services.judging import put_judged
+from backend.services.runs.checked_folder import CheckedFolder, read_run_folder
 from backend.services.runs.reconciled_runs import (
     check_made_from,
     dependents,
@@ -23,26 +24,13 @@ from backend.services.runs.reconciled_runs import (
     whole_answers,
 )
 from backend.services.runs.reconciliation_plan import STAGES
-from backend.services.runs.reconciliation_run import ASR_FOLDERS
 from backend.services.runs.record import RunRecord
-from backend.store.arrow import arrow_table
+from backend.store.arrow import arrow_array, arrow_table
 from backend.store.store import Store, insert
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
-
-
-class _Folder(NamedTuple):
-    """A run folder, read."""
-
-    record: RunRecord
-    answers: "pa.Table"
-    """Of the items in the plan, as `read_shards` has them."""
-    prompts: list[str]
-    """Of each answer."""
-    source: str
-    """For people."""
 
 
 def import_run(store: Store, *folders: Path, report: Report = silent) -> ImportReport:
@@ -62,17 +50,17 @@ def import_run(store: Store, *folders: Path, report: Report = silent) -> ImportR
         report: Told of progress; may raise `Cancelled`.
 
     Raises:
-        AppError: A folder is none, holds no answer or a damaged file; the store lacks its suite or
-            what it was made from, or holds the same run by another build of the VLM or with other
-            wordings, or one that was made from answers that this import would replace; or two folders
-            give other answers of one run.
+        AppError: A folder is none, holds no answer or a damaged file, or was changed after its run; the
+            store lacks its suite or what it was made from, or holds the same run by another build of the
+            VLM or with other wordings, or one that was made from answers that this import would replace;
+            or two folders give other answers of one run.
     """
     names = ", ".join(folder.resolve().name for folder in folders)
     outcome = ImportReport("run", f"run folder{'s' if len(folders) > 1 else ''} {names}")
-    found: list[_Folder] = []
+    found: list[CheckedFolder] = []
     for folder in folders:
         report(f"reading {folder.name}", 0, None)
-        found += _read_all(folder, outcome)
+        found += read_run_folder(folder, outcome.notes)
     found.sort(key=_place)
     n_answers = sum(len(one.prompts) for one in found)
     with store.write() as cursor:
@@ -93,52 +81,22 @@ def import_run(store: Store, *folders: Path, report: Report = silent) -> ImportR
     return outcome
 
 
-def _place(one: _Folder) -> int:
+def _place(one: CheckedFolder) -> int:
     """Return where a folder stands among others: after those whose answers it is made from."""
+    if one.record.stage == Stage.JUDGE:
+        return 3
     made = STAGES.get(one.record.stage)
     return 0 if made is None else 1 + (made.step is StepName.SELECT)
 
 
-def _read_all(folder: Path, outcome: ImportReport) -> list[_Folder]:
-    """Return the folder read, or those of an ASR run inside it."""
-    source = f"run folder {folder.resolve().name}"
-    parts = [folder / name for name in ASR_FOLDERS if (folder / name / RECORD).is_file()]
-    if (folder / RECORD).is_file() or not parts:
-        return [_whole(folder, _read(folder, source))]
-    read = {part: _read(part, f"{source}/{part.name}") for part in parts}
-    outcome.notes.extend(f"The folder {part.name} holds no answer yet." for part, one in read.items() if one is None)
-    return [one for one in read.values() if one] or [_whole(parts[0], None)]
-
-
-def _whole(folder: Path, read: _Folder | None) -> _Folder:
-    if read is None:
-        raise AppError(f"The run folder {folder} holds no answer yet.", "Go on with it: its command and --resume.")
-    return read
-
-
-def _read(folder: Path, source: str) -> _Folder | None:
-    """Return what a run folder holds; None where there is no answer yet."""
-    record = folder_record(folder)
-    shards = read_shards(folder, record)
-    if shards.lost:
-        raise AppError(
-            f"Damaged or gone from {folder}: {', '.join(shards.lost)}. Nothing was imported.",
-            "Go on with the run (its command and --resume): it asks again what was lost.",
-        )
-    plan = read_plan_table(folder)
-    prompts = dict(zip(plan.column("item_id").to_pylist(), plan.column("prompt").to_pylist(), strict=True))
-    item_ids = shards.answers.column("item_id").to_pylist()
-    kept = [at for at, item_id in enumerate(item_ids) if item_id in prompts]
-    if not kept:
-        return None
-    return _Folder(record, shards.answers.take(kept), [prompts[item_ids[at]] for at in kept], source)
-
-
-def _put(cursor: "duckdb.DuckDBPyConnection", read: _Folder) -> RunReport:
+def _put(cursor: "duckdb.DuckDBPyConnection", read: CheckedFolder) -> RunReport:
     """Write one run, and return what became of its answers."""
     record, answers, prompts, source = read
-    columns = [answers.column(name).to_pylist() for name in ("probe_id", "answer", "error")]
+    if record.stage == Stage.JUDGE:
+        return put_judged(cursor, read)
     _check_suite(cursor, record)
+    answers = _under_stored_ids(cursor, record.suite, answers)
+    columns = [answers.column(name).to_pylist() for name in ("probe_id", "answer", "error")]
     _check_questions(cursor, record.suite, columns[0], prompts)
     _check_same_run(cursor, record)
     given = [Answer(*row) for row in zip(*columns, strict=True)]
@@ -171,6 +129,18 @@ def _check_suite(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> None
             f"The run answers {record.system} suite {record.suite}; in this store that is a suite of {found[0][0]}.",
             "Import it into a store that holds the suite it answers.",
         )
+
+
+def _under_stored_ids(cursor: "duckdb.DuckDBPyConnection", suite: str, answers: "pa.Table") -> "pa.Table":
+    """Return answers by the store's ids of their probes; a plan made without a store has the ids of a file."""
+    rows = cursor.execute("SELECT probe_id, source_id FROM probes WHERE suite = ?", [suite]).fetchall()
+    by_source = {source_id: probe_id for probe_id, source_id in rows}
+    stored = {probe_id for probe_id, _ in rows}
+    named = answers.column("probe_id").to_pylist()
+    if stored.issuperset(named):
+        return answers
+    probe_ids = [name if name in stored else by_source.get(name, name) for name in named]
+    return answers.set_column(answers.column_names.index("probe_id"), "probe_id", arrow_array(probe_ids))
 
 
 def _check_questions(cursor: "duckdb.DuckDBPyConnection", suite: str, probe_ids: list[str], prompts: list[str]) -> None:
@@ -239,7 +209,8 @@ def _notes(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> list[str]:
         notes.append(f"Asked again, because their first answers were lost: those of {', '.join(record.lost_shards)}.")
     [(n_other,)] = cursor.execute(
         "SELECT count(*) FROM calls c JOIN probes p USING (probe_id) JOIN units u USING (unit_id) "
-        "JOIN images i USING (image_id) WHERE c.run_id = ? AND c.image_sha256 <> i.sha256",
+        "LEFT JOIN pairs d USING (unit_id) JOIN images i ON i.image_id = coalesce(d.picture_id, u.image_id) "
+        "WHERE c.run_id = ? AND c.image_sha256 <> i.sha256 AND d.drawing IS NULL",
         [record.key.run_id],
     ).fetchall()
     if n_other:

@@ -8,6 +8,7 @@ __all__ = ["is_file_name", "read_manifest_plan"]
 
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from backend.domain.progress import Report, silent
@@ -23,8 +24,11 @@ _FILE = re.compile(r"\.(jsonl|ndjson|json|csv|parquet)(\.gz)?$", re.IGNORECASE)
 
 
 def is_file_name(suite: str) -> bool:
-    """Return whether what was given as a suite means a file: it ends as data files do, or a file lies there."""
-    return _FILE.search(suite) is not None or Path(suite).expanduser().is_file()
+    """Return whether what was given as a suite means a file: it ends as data files do, or a file lies there.
+
+    What can be no path (too long, of an unknown user) means none.
+    """
+    return _FILE.search(suite) is not None or _is(lambda path: path.expanduser().is_file(), Path(suite))
 
 
 def read_manifest_plan(
@@ -52,7 +56,9 @@ def read_manifest_plan(
         BadLines: The file has bad lines.
         AppError: It cannot be read, or the folder is none.
     """
-    if images is not None and not images.is_dir():
+    if not _is(Path.exists, manifest):
+        raise AppError(f"There is no file {manifest}.", "Check the path.")
+    if images is not None and not _is(Path.is_dir, images):
         raise AppError(f"There is no folder {images}.", "Check the path given to --images.")
     with (
         tempfile.TemporaryDirectory(prefix="parallax-plan-") as folder,
@@ -63,3 +69,11 @@ def read_manifest_plan(
             attach_images(store, images, report=report)
         suite = str(store.value("SELECT suite FROM suites"))
         return read_plan(store, suite, vlm, decoding, setting=setting, limit=limit)
+
+
+def _is(what: Callable[[Path], bool], path: Path) -> bool:
+    """Return what the system says of a path; of what can be none, it is nothing."""
+    try:
+        return what(path)
+    except (OSError, RuntimeError, ValueError):
+        return False

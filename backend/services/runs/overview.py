@@ -32,11 +32,6 @@ class Coverage:
         """Probes the VLM said something to."""
         return self.n_read + self.n_unparsed
 
-    @property
-    def share_answered(self) -> float | None:
-        """Between 0 and 1; None for a suite without probes."""
-        return self.n_answered / self.n_probes if self.n_probes else None
-
 
 @dataclass(frozen=True, slots=True)
 class ErrorClass:

@@ -6,6 +6,7 @@ of a plan are the same whatever its limit. A system says in `ASKINGS` how it ask
 
 __all__ = [
     "ASKINGS",
+    "WITHOUT_IMAGE",
     "Asked",
     "Asking",
     "Base",
@@ -27,12 +28,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from backend.domain.records import LIVE_SUITE, Origin, RunKey, Stage, System
+from backend.domain.records import LIVE_SUITE, Origin, Role, RunKey, Stage, System
 from backend.domain.vlm import Decoding
 from backend.endoca import prompts as endoca
 from backend.errors import AppError
 from backend.services.images import suite_images
 from backend.store.store import Store
+from backend.surgcheck import prompts as surgcheck
 
 
 class Asked(NamedTuple):
@@ -50,8 +52,8 @@ class Asking(NamedTuple):
     prompt_version: str
     templates: Mapping[str, str]
     """Every wording of that version; their hash is kept with a run."""
-    ask: Callable[[str, str], Asked]
-    """From a probe's role and question."""
+    ask: Callable[[str, str], Asked | None]
+    """From a probe's role and question; None: this stage does not ask it."""
 
     @property
     def prompts_sha256(self) -> str:
@@ -66,10 +68,30 @@ ASKINGS: Mapping[System, Asking] = MappingProxyType(
             endoca.PROMPT_VERSION,
             endoca.TEMPLATES,
             lambda role, question: Asked(endoca.answer_prompt(question)),
-        )
+        ),
+        System.SURGCHECK: Asking(
+            Stage.DIRECT,
+            surgcheck.PROMPT_VERSION,
+            surgcheck.TEMPLATES,
+            lambda role, question: Asked(surgcheck.answer_prompt(question)),
+        ),
     }
 )
 """The systems whose suites can be answered in a batch."""
+
+WITHOUT_IMAGE: Mapping[System, Asking] = MappingProxyType(
+    {
+        System.SURGCHECK: Asking(
+            Stage.TEXT_ONLY,
+            surgcheck.PROMPT_VERSION,
+            surgcheck.TEMPLATES,
+            lambda role, question: (
+                Asked(surgcheck.answer_prompt(question), with_image=False) if role == Role.ORIGINAL else None
+            ),
+        )
+    }
+)
+"""The systems that ask with the image withheld, too (SurgCheck, the text-only ablation)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +187,11 @@ _PROBES = """
         SELECT *, min(place) OVER (PARTITION BY image_id) AS image_place FROM placed
     )
     SELECT p.probe_id, p.unit_id, p.role, p.question, i.image_id, i.file
-    FROM together t JOIN probes p USING (unit_id) JOIN images i ON i.image_id = t.image_id
-    ORDER BY t.image_place, t.place, p.role <> 'complex', p.role, p.position, p.probe_id
+    FROM together t JOIN probes p USING (unit_id) LEFT JOIN pairs d USING (unit_id)
+    JOIN images i ON i.image_id = coalesce(d.picture_id, t.image_id)
+    ORDER BY t.image_place, t.place, p.role NOT IN ('complex', 'original'), p.role, p.position, p.probe_id
 """
-"""Images in the order of their first unit, units as case lists have them, the complex question first."""
+"""Images in the order of their first unit, units as case lists have them, the complex or original question first."""
 
 
 def read_plan(
@@ -179,6 +202,7 @@ def read_plan(
     *,
     setting: str = "",
     limit: int | None = None,
+    with_image: bool = True,
 ) -> Plan:
     """Plan a run over a stored suite. Once this returns the store is not needed any more.
 
@@ -189,13 +213,19 @@ def read_plan(
         decoding: How.
         setting: Such as ``zero-shot``; part of the run's key.
         limit: Only so many units, from the first; a unit is asked whole.
+        with_image: False asks with the image withheld what can be asked so.
 
     Raises:
         AppError: The suite is unknown, has no unit, is that of live questions, or is of a system that no
-            batch run asks.
+            batch run asks, or that never withholds the image.
     """
     system = _system_of(store, suite)
-    asking = ASKINGS[system]
+    if not with_image and system not in WITHOUT_IMAGE:
+        raise AppError(
+            f"Suite {suite} is of {system}, which never withholds the image.",
+            f"Leave --without-image out, or name a suite of: {', '.join(WITHOUT_IMAGE)}.",
+        )
+    asking = ASKINGS[system] if with_image else WITHOUT_IMAGE[system]
     key = RunKey(
         system=system,
         suite=suite,
@@ -213,8 +243,11 @@ def read_plan(
         units.add(unit_id)
         if limit is not None and len(units) > limit:
             break
-        prompt, with_image = asking.ask(role, question)
-        if not with_image:
+        asked = asking.ask(role, question)
+        if asked is None:
+            continue
+        prompt = asked.prompt
+        if not asked.with_image:
             image_id = name = ""
         file = files.get(image_id)
         image, sha256 = (file.path, file.sha256) if file else (None, None)

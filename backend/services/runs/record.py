@@ -4,18 +4,39 @@ It is checked as any file from outside is. Paths of the machine, keys and names 
 stand in it, so that a folder can be handed on.
 """
 
-__all__ = ["BaseRecord", "Counts", "DecodingRecord", "RunRecord", "Session", "VlmRecord", "new_record", "new_session"]
+__all__ = [
+    "MOST_SHARDS",
+    "BaseRecord",
+    "Counts",
+    "DecodingRecord",
+    "RunRecord",
+    "Session",
+    "VlmRecord",
+    "new_record",
+    "new_session",
+]
 
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from backend.domain.records import Origin, RunKey, System
+from backend.domain.records import Origin, RunKey, Stage, System
 from backend.domain.vlm import Decoding
+from backend.services.runs.batches import TRIAL
 from backend.services.runs.plan import Plan, VlmIdentity
+
+MOST_SHARDS = 999_999
+"""A run of so many shards would have been at work for a year."""
+
+_DECIDES = ("device", "dtype", "chat template")
+"""Of what a session says of its machine that which an answer can hang on, where it is known."""
+
+_Name = Annotated[str, Field(min_length=1)]
+_Count = Annotated[int, Field(ge=0)]
+_Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Part(BaseModel):
@@ -25,7 +46,7 @@ class _Part(BaseModel):
 class VlmRecord(_Part):
     """Who answered; see `VlmIdentity`."""
 
-    name: str
+    name: _Name
     group: str | None
     details: dict[str, str]
 
@@ -61,13 +82,19 @@ class BaseRecord(_Part):
 class Counts(_Part):
     """Probes of the plan; done, failed and missing add up to planned."""
 
-    planned: int
-    done: int
+    planned: _Count
+    done: _Count
     """Answered; an empty answer is one."""
-    failed: int
+    failed: _Count
     """The last call ended in an error, which stands in the probe's row; asked again by a resumed run."""
-    missing: int
+    missing: _Count
     """Not asked yet."""
+
+    @model_validator(mode="after")
+    def _add_up(self) -> "Counts":
+        if self.done + self.failed + self.missing != self.planned:
+            raise ValueError("done, failed and missing do not add up to planned")
+        return self
 
 
 class Session(_Part):
@@ -78,10 +105,10 @@ class Session(_Part):
     code: dict[str, str]
     """Version and hash of Parallax, and versions of the packages a VLM runs on."""
     machine: dict[str, str]
-    """What it ran on; no name of it."""
-    n_asked: int = 0
+    """What it ran on, no name of it; and as what the VLM ran there: its dtype, and what its chat template adds."""
+    n_asked: _Count = 0
     """Calls that came back, failed ones among them."""
-    seconds: float = 0.0
+    seconds: _Seconds = 0.0
     """Wall time of these calls, loading and saving left out."""
 
 
@@ -90,24 +117,26 @@ class RunRecord(_Part):
 
     schema_version: Literal[1] = 1
     system: System
-    suite: str
+    suite: _Name
     vlm: VlmRecord
-    stage: str
+    stage: Stage
     setting: str
-    prompt_version: str
+    prompt_version: _Name
     prompts_sha256: str
     decoding: DecodingRecord
     base: BaseRecord | None = None
     """Of a Revise or Select run; None elsewhere."""
-    batch: int
+    batch: Annotated[int, Field(ge=1)]
     """Calls given to the VLM at once, at most. Kept for life: a batch's company can decide a floating-point tie."""
+    batch_from: _Count | None = 0
+    """Place in the plan from which on batches are of that size; see `backend.services.runs.batches.Sizes`."""
     created: datetime
     finished: datetime | None = None
     """When the last probe was asked; None while some are missing."""
     counts: Counts
-    errors: dict[str, int] = Field(default_factory=dict)
+    errors: dict[str, _Count] = Field(default_factory=dict)
     """Failed probes by error class, the commonest first."""
-    n_shards: int = 0
+    n_shards: Annotated[int, Field(ge=0, le=MOST_SHARDS)] = 0
     """Number of the last shard that was written."""
     lost_shards: tuple[str, ...] = ()
     """Shards found damaged or gone; the probes in them were asked again."""
@@ -147,6 +176,13 @@ class RunRecord(_Part):
         """Calls by their wall time; None before the first."""
         return self.n_asked / self.seconds if self.seconds else None
 
+    @property
+    def mixed(self) -> dict[str, tuple[str, ...]]:
+        """Of device, dtype and chat template those in which sessions that asked differ, with the values in order."""
+        asked = [session.machine for session in self.sessions if session.n_asked]
+        values = {name: tuple(dict.fromkeys(one[name] for one in asked if name in one)) for name in _DECIDES}
+        return {name: found for name, found in values.items() if len(found) > 1}
+
     def differences(self, other: "RunRecord") -> list[str]:
         """Return what makes ``other`` another run, in words; how far it is does not."""
         compared: dict[str, tuple[object, object]] = {
@@ -169,14 +205,19 @@ class RunRecord(_Part):
         return found
 
 
-def new_record(plan: Plan, batch: int) -> RunRecord:
-    """Return the record of a run that was not started yet."""
+def new_record(plan: Plan, batch: int | None) -> RunRecord:
+    """Return the record of a run that was not started yet.
+
+    Args:
+        plan: What it asks.
+        batch: Calls given to the VLM at once, at most; None leaves that to its pace.
+    """
     key = plan.key
     return RunRecord(
         system=key.system,
         suite=key.suite,
         vlm=VlmRecord(name=plan.vlm.name, group=plan.vlm.group, details=dict(plan.vlm.details)),
-        stage=key.stage,
+        stage=Stage(key.stage),
         setting=key.setting,
         prompt_version=key.prompt_version,
         prompts_sha256=plan.prompts_sha256,
@@ -187,7 +228,8 @@ def new_record(plan: Plan, batch: int) -> RunRecord:
             watched=plan.decoding.watched,
         ),
         base=BaseRecord(**asdict(plan.base)) if plan.base else None,
-        batch=batch,
+        batch=batch or TRIAL,
+        batch_from=0 if batch else None,
         created=datetime.now(UTC),
         counts=Counts(planned=len(plan.items), done=0, failed=0, missing=len(plan.items)),
     )

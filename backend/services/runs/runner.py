@@ -1,12 +1,12 @@
 """Asking what a run folder still lacks, batch by batch, so that nothing is lost and nothing asked twice.
 
-Batches are cut from the whole plan, images together, and are the same in every session: a probe
-is asked in the same company whether or not the run was stopped in between, and even a
-floating-point tie falls the same way. A call that failed is a row; it is asked again, with the
-other failed ones of its batch, when the run is resumed.
+Batches are cut from the whole plan, images together, and are the same in every session
+(`backend.services.runs.batches`): a probe is asked in the same company whether or not the run
+was stopped in between, and even a floating-point tie falls the same way. A call that failed is a
+row; it is asked again, with the other failed ones of its batch, when the run is resumed.
 """
 
-__all__ = ["BATCH", "RunStopped", "batches", "run_plan"]
+__all__ = ["RunStopped", "run_plan"]
 
 import hashlib
 import json
@@ -14,13 +14,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backend.domain.progress import Cancelled, Report, silent
 from backend.domain.vlm import Ask, Reply, Vlm
 from backend.errors import AppError
+from backend.services.runs.batches import Sizes, SizesItsBatches, cut, size_for
 from backend.services.runs.error_classes import error_class
 from backend.services.runs.folder import (
     AnswerRow,
@@ -40,11 +40,11 @@ from backend.services.runs.surroundings import code_facts, machine_facts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH = 64
-"""Calls given to a VLM at once where nobody says otherwise."""
-
 SHARD_ROWS, SHARD_SECONDS = 500, 30.0
-"""A shard is written when so many rows wait, or the oldest has waited so long; a kill costs no more than that."""
+"""After a batch, a shard is written where so many rows wait, or the oldest has waited so long.
+
+With batches of a quarter of a minute a kill costs a minute's work, at most.
+"""
 
 Device = Callable[[], Mapping[str, str]]
 """Tells what the VLM runs on, as far as is known by now."""
@@ -80,7 +80,8 @@ def run_plan(
         vlm: Who; its name is the plan's.
         folder: Made where absent; one process at a time writes into it.
         resume: Go on with a run that the folder holds.
-        batch: Calls given to the VLM at once, at most; a resumed run keeps what it began with.
+        batch: Calls given to the VLM at once, at most; None takes what the VLM itself says, or what its pace
+            allows. A resumed run keeps what it began with.
         device: Asked whenever the folder's record is written.
         report: Told of progress between batches, counted in items. Where it raises `Cancelled`, the
             run ends after the batch it is at.
@@ -91,15 +92,18 @@ def run_plan(
     Raises:
         RunStopped: Somebody stopped it; everything answered is kept.
         AppError: No image is at hand, the folder holds another run or anything else, it is in use,
-            it cannot be written, or the VLM as a whole cannot go on: everything answered is kept.
+            it cannot be written, or the VLM as a whole cannot go on. Kept is everything that the VLM
+            gave back; what it lost of the batch it was at is asked again.
     """
     if plan.missing_images and len(plan.missing_images) == len(plan.images):
         raise AppError(
             f"None of the {len(plan.images):,} images of {plan.key.suite} is on this machine.",
             "Attach them to the store with import images DIR, or name their folder with --images beside a manifest.",
         )
+    if batch is None and isinstance(vlm, SizesItsBatches):
+        batch = vlm.batch
     with locked(folder):
-        run = _Run.begin(plan, folder, resume=resume, batch=batch or BATCH, device=device)
+        run = _Run.begin(plan, folder, resume=resume, batch=batch, device=device)
         try:
             for pending in run.pending():
                 report("answering", run.n_settled, len(plan.items))
@@ -114,25 +118,6 @@ def run_plan(
         return run.record
 
 
-def batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Cut items into batches of at most ``size``, those of an image together where they fit into one.
-
-    A longer list with the same beginning has the same batches, up to the last of the shorter one.
-    """
-    batch: list[Item] = []
-    for _, together in groupby(items, key=lambda item: item.image_id):
-        of_image = list(together)
-        if batch and len(batch) + len(of_image) > size:
-            yield batch
-            batch = []
-        batch = [*batch, *of_image]
-        while len(batch) > size:
-            yield batch[:size]
-            batch = batch[size:]
-    if batch:
-        yield batch
-
-
 class _Run:
     """A session at work on one folder: what is settled, what waits to be written. One that asks nothing is not kept."""
 
@@ -144,9 +129,11 @@ class _Run:
         self._retried: set[str] = set()
         self._waiting: list[AnswerRow] = []
         self._waiting_since = time.monotonic()
+        self._end = 0
+        """Place in the plan where the batch ends that is asked now."""
 
     @classmethod
-    def begin(cls, plan: Plan, folder: Path, *, resume: bool, batch: int, device: Device) -> "_Run":
+    def begin(cls, plan: Plan, folder: Path, *, resume: bool, batch: int | None, device: Device) -> "_Run":
         """Look at what the folder holds, refuse what does not fit, and write down what is going to be asked."""
         fresh = new_record(plan, batch)
         record = read_record(folder)
@@ -187,13 +174,18 @@ class _Run:
     def pending(self) -> Iterator[list[Item]]:
         """Yield the batches, without what earlier sessions have an answer to."""
         answered = {item_id for item_id, error in self._outcomes.items() if not error}
-        for batch in batches(self._plan.items, self.record.batch):
+        for batch in cut(self._plan.items, lambda: Sizes(self.record.batch, self.record.batch_from)):
+            self._end += len(batch)
             pending = [item for item in batch if item.item_id not in answered]
             if pending:
                 yield pending
 
     def take(self, rows: Sequence[AnswerRow], n_asked: int, seconds: float) -> None:
-        """Take a batch's rows, and write a shard where it is time."""
+        """Take a batch's rows, settle the size of those to come, and write a shard where it is time."""
+        if self.record.batch_from is None and n_asked:
+            sizes = {"batch": size_for(seconds, n_asked), "batch_from": self._end}
+            self.record = self.record.model_copy(update=sizes)
+            self._write_record()  # before any shard: a session after a kill cuts at the same places
         if not self._waiting:
             self._waiting_since = time.monotonic()
         self._waiting.extend(rows)
@@ -277,7 +269,12 @@ def _answer(plan: Plan, vlm: Vlm, items: Sequence[Item]) -> tuple[list[AnswerRow
     seconds = time.perf_counter() - began
     of_calls = sum(reply.seconds for reply in replies)
     answered = dict(zip((item.item_id for item in asked), replies, strict=True))
-    rows = [_row(plan, item, answered.get(item.item_id) or Reply("", faults[item.item_id])) for item in items]
+    rows = [
+        _row(plan, item, answered[item.item_id], item.image_sha256)
+        if item.item_id in answered
+        else _row(plan, item, Reply("", faults[item.item_id]), None)
+        for item in items
+    ]
     return rows, len(asked), min(seconds, of_calls or seconds)
 
 
@@ -303,12 +300,12 @@ def _image_fault(item: Item) -> str:
     return ""
 
 
-def _row(plan: Plan, item: Item, reply: Reply) -> AnswerRow:
+def _row(plan: Plan, item: Item, reply: Reply, image_sha256: str | None) -> AnswerRow:
     return AnswerRow(
         item_id=item.item_id,
         probe_id=item.probe_id,
         stage=plan.key.stage,
-        image_sha256=None if item.not_asked else item.image_sha256,
+        image_sha256=image_sha256,
         prompt_sha256=text_sha256(item.prompt),
         answer=_storable(reply.text),
         error=_storable(reply.error),

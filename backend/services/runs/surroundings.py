@@ -7,7 +7,6 @@ import os
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from backend import __version__
 from backend.settings import ROOT
@@ -45,9 +44,9 @@ def machine_facts(device: Mapping[str, str]) -> dict[str, str]:
 
 
 def vlm_facts(spec: LocalSpec | None) -> dict[str, str]:
-    """Return what is known by now of a VLM that runs here: its device, and the commit of a hub's weights.
+    """Return what is known by now of a VLM that runs here: its device, and what it says of itself, as its dtype.
 
-    Before the VLM is loaded, and for one that a service answers for, little or nothing is.
+    Before the VLM is loaded, and for one that a service answers for, nothing is.
     """
     from backend.vlm.worker import WORKERS
 
@@ -56,11 +55,5 @@ def vlm_facts(spec: LocalSpec | None) -> dict[str, str]:
         return facts
     for status in WORKERS.status():
         if status.name == spec.name and status.device:
-            facts["device"] = status.device
-    if not Path(spec.source).is_absolute():
-        from huggingface_hub import try_to_load_from_cache
-
-        cached = try_to_load_from_cache(spec.source, "config.json", revision=spec.revision)
-        if isinstance(cached, str):
-            facts["commit"] = Path(cached).parent.name
+            facts |= {"device": status.device, **status.facts}
     return facts
