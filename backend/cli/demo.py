@@ -111,14 +111,16 @@ def answer(
     from backend.services.demo.shipped_runs import make_blind_runs, make_vlm_runs
     from backend.services.runs.identity import identity_of
     from backend.vlm.registry import Registry
+    from backend.vlm.transformers_local import load_vlm
 
     options = options_of(ctx, None, as_json)
     with progress() as report:
         make_blind_runs(report)
         if not blind:
-            registry = Registry.load()
-            vlm = registry.open_vlm("demo", in_worker=False)
-            make_vlm_runs(vlm, identity_of(registry.find("demo")), report)
+            entry = Registry.load().find("demo")
+            if entry.spec is None:
+                raise AppError("The VLM in the box is not the one of this name in your list.", "Unset PARALLAX_MODELS.")
+            make_vlm_runs(load_vlm(entry.spec), identity_of(entry), report)
     if options.as_json:
         print_json({"folder": str(RUNS)})
     else:

@@ -16,7 +16,16 @@ from backend.domain.progress import Report
 from backend.endoca.vocabulary import BY_NAME
 from backend.services.demo.questions import samples
 from tests.cli.calling import call, done
-from tests.services.demo_files import N_ATOMIC, N_RUNS, N_UNITS, make_demo, needs_answers, ship
+from tests.services.demo_files import (
+    N_ATOMIC,
+    N_PAIRS,
+    N_RUNS,
+    N_SURGICAL_RUNS,
+    N_UNITS,
+    make_demo,
+    needs_answers,
+    ship,
+)
 
 
 class ThreeSteps:
@@ -66,13 +75,15 @@ def test_demo_fills_a_new_store_and_the_second_time_changes_nothing(
 ) -> None:
     ship(make_demo(tmp_path / "demo"), monkeypatch)
     first, second = (done("demo", "--store", store, "--json").json for _ in range(2))
-    [suite] = first["suites"]
+    suite, surgical = first["suites"]
     assert (suite["suite"], suite["n_units"], suite["n_new"], suite["n_images"]) == ("demo", N_UNITS, N_UNITS, 2)
-    n = N_UNITS + N_ATOMIC
-    assert [run["n_new"] for run in first["runs"]] == [n] * N_RUNS
-    assert (first["images"]["found"], first["images"]["new"]) == (2, 2)
-    assert [suite["n_new"] for suite in second["suites"]] == [0]
-    assert [(run["n_new"], run["n_replaced"], run["n_unchanged"]) for run in second["runs"]] == [(0, 0, n)] * N_RUNS
+    assert (surgical["suite"], surgical["n_pairs"], surgical["n_images"]) == ("demo-surgical", N_PAIRS, 2)
+    n = [N_UNITS + N_ATOMIC] * N_RUNS + [2 * N_PAIRS] * (N_SURGICAL_RUNS - 1) + [N_PAIRS]
+    assert [run["n_new"] for run in first["runs"]] == n
+    assert (first["images"]["found"], first["images"]["new"]) == (4, 4)
+    assert [suite["n_new"] for suite in second["suites"]] == [0, 0]
+    unchanged = [(run["n_new"], run["n_replaced"], run["n_unchanged"]) for run in second["runs"]]
+    assert unchanged == [(0, 0, of_run) for of_run in n]
     assert second["images"]["new"] == 0
 
 

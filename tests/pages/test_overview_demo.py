@@ -135,6 +135,16 @@ def test_a_link_leads_straight_to_a_right_answer_on_a_wrong_part(overview: AppTe
     assert (unit,) in apart and len(apart) == N_APART
 
 
+@pytest.mark.parametrize("page", ["endoca", "asr", "case", "live", "runs"])
+def test_every_page_shows_the_data_set_coming_in_and_then_what_it_holds(overview: AppTest, page: str) -> None:
+    overview.switch_page(f"../{page}.py").run()
+    assert BRINGS in html_of(overview)
+    wait_for_jobs()
+    overview.run()
+    assert not overview.exception
+    assert BRINGS not in html_of(overview)
+
+
 def test_paired_answers_and_cases_say_synthetic_too(overview: AppTest) -> None:
     filled(overview)
     unit = the_store().value("SELECT min(unit_id) FROM units")

@@ -6,6 +6,7 @@ box artefacts, which are turned around: these units are right together and wrong
 
 import gzip
 import json
+import tempfile
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -25,13 +26,22 @@ from backend.services.demo.shipped import (
     RECONCILED,
     RUNS,
     SURGICAL,
+    SURGICAL_LOOKUP,
+    SURGICAL_SUITE,
+    SURGICAL_TEXT_ONLY,
     VERIFICATION,
 )
+from backend.services.ingest.cue_pictures import draw_cue_pictures
+from backend.services.ingest.files import SourceFile
+from backend.services.ingest.images import attach_images
+from backend.services.ingest.scene_graphs import import_scene_graphs
 from backend.services.runs.direct_answers import folder_base
 from backend.services.runs.manifest import read_manifest_plan
-from backend.services.runs.plan import VlmIdentity
+from backend.services.runs.plan import VlmIdentity, read_plan
 from backend.services.runs.reconciliation_run import run_reconciliation
 from backend.services.runs.runner import run_plan
+from backend.store.store import Store
+from backend.surgcheck.text_lookups import LOOKUP_VLM
 from backend.vlm.blind import BLIND_VLM
 from backend.vlm.replay import Replay, StoredAnswer
 
@@ -45,6 +55,8 @@ needs_answers = pytest.mark.skipif(
             BLIND_DIRECT,
             SURGICAL,
             BLIND_SURGICAL,
+            SURGICAL_LOOKUP,
+            SURGICAL_TEXT_ONLY,
         )
     ),
     reason="the shipped answers (data/demo/runs) are absent",
@@ -58,8 +70,17 @@ N_UNITS, N_ATOMIC, N_APART = 12, 24, 6
 N_RUNS = 6
 """Direct answers of the VLM and of the blind baseline; Revise and Select with premises and without."""
 
+SURGICAL_FRAMES = ("1_1.webp", "2_1.webp")
+N_PAIRS = 17
+"""About these frames."""
+N_SURGICAL_RUNS = 4
+"""The VLM, the blind baseline, the text look-ups, and the VLM with the image withheld."""
+N_SURGICAL_ANSWERS = 7 * N_PAIRS
+"""With the image withheld originals alone are asked."""
+
 BOX = VlmIdentity("Box VLM", "demo", {"weights": "none, answers by rote"})
 BLIND = VlmIdentity(BLIND_VLM, "blind", {})
+LOOKUP = VlmIdentity(LOOKUP_VLM, "blind", {})
 
 TURNED = {"box_artifact_presence", "polyp_removal_status"}
 
@@ -80,6 +101,7 @@ def make_demo(folder: Path) -> Path:
     for name, vlm, answers in ((DIRECT, BOX, said), (BLIND_DIRECT, BLIND, dict.fromkeys(said, "no"))):
         _answer(folder, name, vlm, answers)
     _reconcile(folder)
+    _surgery(folder)
     return folder
 
 
@@ -103,6 +125,7 @@ def ship(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(built_in, "DEMO", folder)
     monkeypatch.setattr(built_in, "RUNS", folder / "runs")
     monkeypatch.setattr(built_in, "FRAMES", folder / files.ENDOSCOPY)
+    monkeypatch.setattr(built_in, "SURGICAL_FRAMES", folder / files.LAPAROSCOPY)
     monkeypatch.setattr(shipped, "VLM", folder / "vlm")
 
 
@@ -128,3 +151,47 @@ def _reconcile(folder: Path) -> None:
     answers = folder_base(folder / "runs" / DIRECT, plan)
     for variant, (revise, select) in RECONCILED.items():
         run_reconciliation(plan, answers, Halting(), folder / "runs" / revise, folder / "runs" / select, variant)
+
+
+class Knowing:
+    """Answers every surgical question with one word."""
+
+    def __init__(self, name: str, word: str) -> None:
+        self.name = name
+        self._word = word
+
+    def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
+        return Reply(self._word)
+
+    def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
+        return [self.answer(ask.image, ask.prompt, decoding, said_nothing) for ask in asks]
+
+
+def _surgery(folder: Path) -> None:
+    """Write the scene graphs of two frames, the frames, and the runs over their pairs."""
+    frames = folder / files.LAPAROSCOPY
+    frames.mkdir()
+    for name in SURGICAL_FRAMES:
+        copy(DEMO / files.LAPAROSCOPY / name, frames)
+    with gzip.open(DEMO / files.SCENE_GRAPHS, "rt", encoding="utf-8") as shipped_scenes:
+        coco = json.load(shipped_scenes)
+    coco["images"] = [image for image in coco["images"] if image["file_name"] in SURGICAL_FRAMES]
+    kept = {image["id"] for image in coco["images"]}
+    coco["annotations"] = [row for row in coco["annotations"] if row["image_id"] in kept]
+    with gzip.open(folder / files.SCENE_GRAPHS, "wt", encoding="utf-8") as scenes:
+        json.dump(coco, scenes)
+    with (
+        tempfile.TemporaryDirectory() as aside,
+        Store.create(Path(aside, "store.duckdb")) as store,
+    ):
+        import_scene_graphs(store, SourceFile.at(folder / files.SCENE_GRAPHS), SURGICAL_SUITE, with_balanced=False)
+        attach_images(store, frames)
+        draw_cue_pictures(store)
+        for name, vlm, word, with_image in (
+            (SURGICAL, BOX, "grasper", True),
+            (BLIND_SURGICAL, BLIND, "No", True),
+            (SURGICAL_LOOKUP, LOOKUP, "retract", True),
+            (SURGICAL_TEXT_ONLY, BOX, "hook", False),
+        ):
+            plan = read_plan(store, SURGICAL_SUITE, vlm, Decoding(max_new_tokens=80), with_image=with_image)
+            run_plan(plan, Knowing(vlm.name, word), folder / "runs" / name)

@@ -1,7 +1,8 @@
 """Promises of the built-in data set's way into a store, and of what is said about its VLM."""
 
 import json
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from backend.errors import AppError
 from backend.services.demo import built_in, report
 from backend.services.demo.box_training import box_training
 from backend.services.demo.built_in import DemoStopped, put_demo, wants_demo
-from backend.services.demo.questions import samples
-from backend.services.demo.shipped import DEMO_SUITE
+from backend.services.demo.questions import samples, surgical_pairs
+from backend.services.demo.shipped import DEMO_SUITE, SURGICAL_SUITE
 from backend.services.demo.synthetic import SYNTHETIC, synthetic_suites
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
@@ -23,7 +24,18 @@ from backend.services.opening import open_store
 from backend.services.removal import remove_suite
 from backend.services.store_contents import totals
 from backend.store.store import Store
-from tests.services.demo_files import N_APART, N_ATOMIC, N_RUNS, N_UNITS, make_demo, needs_answers, ship
+from tests.services.demo_files import (
+    N_APART,
+    N_ATOMIC,
+    N_PAIRS,
+    N_RUNS,
+    N_SURGICAL_ANSWERS,
+    N_SURGICAL_RUNS,
+    N_UNITS,
+    make_demo,
+    needs_answers,
+    ship,
+)
 from tests.services.endoca_files import manifest_lines, write_jsonl
 
 POINTS = (
@@ -83,9 +95,16 @@ def test_the_built_in_data_set_brings_suite_frames_and_runs(shipped_demo: Path, 
         apart = store.value(
             "SELECT count(*) FROM outcomes JOIN runs USING (run_id) WHERE stage = 'direct' AND outcome = 'inconsistent'"
         )
-    assert (held.suites, held.units, held.images, held.images_at_hand) == (1, N_UNITS, 2, 2)
-    assert (held.runs, held.vlms, held.answers) == (N_RUNS, 1, N_RUNS * (N_UNITS + N_ATOMIC))
-    assert [run.vlm for run in done.runs] == ["Box VLM", "Blind baseline", *["Box VLM"] * 4]
+        n_frames = store.value("SELECT count(*) FROM frames")
+        n_pictures = store.value("SELECT count(DISTINCT picture_id) FROM pairs WHERE drawing IS NOT NULL")
+    assert (held.suites, held.units, held.images_at_hand, n_frames) == (2, N_UNITS + N_PAIRS, 4, 2)
+    assert held.images == 4 + n_pictures
+    n_answers = N_RUNS * (N_UNITS + N_ATOMIC) + N_SURGICAL_ANSWERS
+    assert (held.runs, held.vlms, held.answers) == (N_RUNS + N_SURGICAL_RUNS, 1, n_answers)
+    assert [run.vlm for run in done.runs] == [
+        "Box VLM", "Blind baseline", *["Box VLM"] * 5, "Blind baseline", "Text look-up", "Box VLM",
+    ]  # fmt: skip
+    assert done.images["found"] == 4
     assert apart == N_APART
 
 
@@ -95,8 +114,8 @@ def test_reconciled_runs_are_reported(shipped_demo: Path, tmp_path: Path) -> Non
         done = put_demo(store)
         stages = {row[0] for row in store.rows("SELECT stage FROM runs")}
         n_pairs = store.value("SELECT count(*) FROM units WHERE complexity = 2")
-    assert stages == {"direct", "revise", "select", "self_revise", "self_select"}
-    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * N_RUNS
+    assert stages == {"direct", "revise", "select", "self_revise", "self_select", "text_only"}
+    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * (N_RUNS + N_SURGICAL_RUNS)
     figures = report.paired_figures()
     assert figures["n_apart"] == N_APART
     assert figures["revise"]["before"] == 1.0
@@ -119,7 +138,7 @@ def test_stopped_half_way_it_says_that_a_part_is_there_and_the_rest_can_be_broug
             put_demo(store, stop_at_the_frames)
         assert totals(store).images_at_hand == 0
         put_demo(store)
-        assert totals(store).images_at_hand == 2
+        assert totals(store).images_at_hand == 4
 
 
 def test_a_first_start_that_was_killed_goes_on_at_the_next(
@@ -130,7 +149,7 @@ def test_a_first_start_that_was_killed_goes_on_at_the_next(
 
     path = tmp_path / "store.duckdb"
     store = Store.create(path)
-    monkeypatch.setattr(built_in, "_begun", lambda store: nullcontext(_note_begun(store)))
+    monkeypatch.setattr(built_in, "_begun", _begun_and_never_ended)
 
     def kill_at_the_answers(stage: str, done: int, total: int | None) -> None:
         if stage.startswith("reading endoca"):
@@ -145,12 +164,14 @@ def test_a_first_start_that_was_killed_goes_on_at_the_next(
     with open_store(path) as opened:
         assert totals(opened).runs == 0 and wants_demo(opened)
         put_demo(opened)
-        assert totals(opened).runs == N_RUNS and not wants_demo(opened)
+        assert totals(opened).runs == N_RUNS + N_SURGICAL_RUNS and not wants_demo(opened)
 
 
-def _note_begun(store: Store) -> None:
+@contextmanager
+def _begun_and_never_ended(store: Store) -> Iterator[None]:
     with store.write() as cursor:
         write_note(cursor, built_in.BEGUN, "demo", "It is being brought in.")
+    yield
 
 
 def test_to_bring_it_in_again_changes_nothing(shipped_demo: Path, tmp_path: Path) -> None:
@@ -177,8 +198,8 @@ def test_only_a_suite_of_drawn_frames_is_synthetic(shipped_demo: Path, tmp_path:
         put_demo(store)
         import_endoca(store, [SourceFile.at(other)])
         import_endoca(store, [SourceFile.at(mixed)])
-        assert store.value("SELECT count(*) FROM suites") == 3
-        assert synthetic_suites(store) == {DEMO_SUITE}
+        assert store.value("SELECT count(*) FROM suites") == 4
+        assert synthetic_suites(store) == {DEMO_SUITE, SURGICAL_SUITE}
 
 
 def test_an_empty_store_is_filled_unless_the_setting_says_off(
@@ -202,7 +223,8 @@ def test_what_was_taken_out_does_not_come_back(asked_for: None, shipped_demo: Pa
     with open_store(tmp_path / "store.duckdb") as store:
         put_demo(store)
         assert not wants_demo(store)
-        remove_suite(store, DEMO_SUITE)
+        for suite in (DEMO_SUITE, SURGICAL_SUITE):
+            remove_suite(store, suite)
         assert totals(store).suites == 0
         assert not wants_demo(store)
 
@@ -212,11 +234,12 @@ def test_the_shipped_data_set_goes_in_whole(tmp_path: Path) -> None:
     asked = samples()
     with Store.create(tmp_path / "store.duckdb") as store:
         done = put_demo(store)
-        assert synthetic_suites(store) == {DEMO_SUITE}
+        assert synthetic_suites(store) == {DEMO_SUITE, SURGICAL_SUITE}
         held = totals(store)
-    assert (held.units, held.images, held.images_at_hand) == (len(asked), 480, 480)
-    assert held.answers == N_RUNS * sum(map(len, asked))
-    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * N_RUNS
+    surgical = surgical_pairs()
+    assert (held.units, held.images_at_hand) == (len(asked) + len(surgical) // 2, 600)
+    assert held.answers == N_RUNS * sum(map(len, asked)) + 7 * len(surgical) // 2
+    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * (N_RUNS + N_SURGICAL_RUNS)
 
 
 def test_a_training_is_told_by_its_record_and_its_curves(tmp_path: Path) -> None:

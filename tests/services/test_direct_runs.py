@@ -34,7 +34,9 @@ def store(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 def runs_of(store: Store, stage: Stage) -> tuple[str, ...]:
-    return tuple(row[0] for row in store.rows("SELECT run_id FROM runs WHERE stage = ?", [stage]))
+    return tuple(
+        row[0] for row in store.rows("SELECT run_id FROM runs WHERE suite = ? AND stage = ?", [DEMO_SUITE, stage])
+    )
 
 
 def test_figures_show_each_vlm_once(store: Store) -> None:

@@ -7,15 +7,31 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 
-from backend.demo.files import MANIFEST
+from backend.demo.files import MANIFEST, SCENE_GRAPHS
 from backend.domain.progress import Cancelled, Report, silent
 from backend.errors import AppError
-from backend.services.demo.shipped import BLIND_DIRECT, DEMO, DEMO_SUITE, DIRECT, FRAMES, RECONCILED, RUNS
+from backend.services.demo.shipped import (
+    BLIND_DIRECT,
+    BLIND_SURGICAL,
+    DEMO,
+    DEMO_SUITE,
+    DIRECT,
+    FRAMES,
+    RECONCILED,
+    RUNS,
+    SURGICAL,
+    SURGICAL_FRAMES,
+    SURGICAL_LOOKUP,
+    SURGICAL_SUITE,
+    SURGICAL_TEXT_ONLY,
+)
+from backend.services.demo.synthetic import SYNTHETIC_SURGERY
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
 from backend.services.ingest.log import write_note
 from backend.services.ingest.report import ImportReport
+from backend.services.ingest.scene_graphs import import_scene_graphs
 from backend.services.jobs import Task
 from backend.services.runs.import_run import import_run
 from backend.settings import setting
@@ -53,8 +69,13 @@ def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> I
     ]
     for run in (DIRECT, BLIND_DIRECT, *chain.from_iterable(RECONCILED.values())):
         steps.append(partial(import_run, store, RUNS / run, report=report))
+    scenes = SourceFile.at(DEMO / SCENE_GRAPHS)
+    surgical = partial(import_scene_graphs, dataset=SYNTHETIC_SURGERY, with_balanced=False, report=report)
+    steps.append(partial(surgical, store, scenes, SURGICAL_SUITE))
+    for run in (SURGICAL, BLIND_SURGICAL, SURGICAL_LOOKUP, SURGICAL_TEXT_ONLY):
+        steps.append(partial(import_run, store, RUNS / run, report=report))
     if attach:
-        steps.append(partial(attach_images, store, FRAMES, report=report))
+        steps += [partial(attach_images, store, folder, report=report) for folder in (FRAMES, SURGICAL_FRAMES)]
     with _begun(store):
         for number, step in enumerate(steps):
             try:
@@ -64,7 +85,8 @@ def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> I
             done.suites += brought.suites
             done.runs += brought.runs
             done.notes += brought.notes
-            done.images |= brought.images
+            summed = {name: done.images.get(name, 0) + n for name, n in brought.images.items() if name != "missing"}
+            done.images |= brought.images | summed
     return done
 
 

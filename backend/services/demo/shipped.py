@@ -14,7 +14,10 @@ __all__ = [
     "SELF_REVISION",
     "SELF_SELECTION",
     "SURGICAL",
+    "SURGICAL_FRAMES",
+    "SURGICAL_LOOKUP",
     "SURGICAL_SUITE",
+    "SURGICAL_TEXT_ONLY",
     "VERIFICATION",
     "VERIFICATION_SUITE",
     "VLM",
@@ -39,6 +42,9 @@ RUNS = DEMO / "runs"
 FRAMES = DEMO / files.ENDOSCOPY
 """Holds the endoscopy-like frames."""
 
+SURGICAL_FRAMES = DEMO / files.LAPAROSCOPY
+"""Holds the laparoscopy-like frames."""
+
 DEMO_SUITE, VERIFICATION_SUITE, SURGICAL_SUITE = "demo", "demo-verification", "demo-surgical"
 
 DIRECT, BLIND_DIRECT = "endoca-direct", "endoca-direct-blind"
@@ -46,6 +52,7 @@ REVISION, SELECTION = "endoca-revise", "endoca-select"
 SELF_REVISION, SELF_SELECTION = "endoca-self-revise", "endoca-self-select"
 VERIFICATION = "verimap-verify"
 SURGICAL, BLIND_SURGICAL = "surgcheck-direct", "surgcheck-direct-blind"
+SURGICAL_TEXT_ONLY, SURGICAL_LOOKUP = "surgcheck-text-only", "surgcheck-text-lookup"
 """Names of the run folders."""
 
 RECONCILED: Mapping[Variant, tuple[str, str]] = MappingProxyType(

@@ -7,9 +7,10 @@ __all__ = ["make_blind_runs", "make_vlm_runs"]
 
 import hashlib
 import tempfile
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -36,7 +37,9 @@ from backend.services.demo.shipped import (
     RECONCILED,
     RUNS,
     SURGICAL,
+    SURGICAL_LOOKUP,
     SURGICAL_SUITE,
+    SURGICAL_TEXT_ONLY,
     VERIFICATION,
     VERIFICATION_SUITE,
 )
@@ -49,21 +52,31 @@ from backend.surgcheck import prompts as surgcheck
 from backend.surgcheck.cue_drawing import draw_cue
 from backend.surgcheck.question_pairs import Pair, all_pairs
 from backend.surgcheck.tasks import Task
+from backend.surgcheck.text_lookups import LOOKUP_VERSION, LOOKUP_VLM, TextLookups
+from backend.surgcheck.text_lookups import Example as LookupExample
 from backend.verimap import prompts as verimap
 from backend.verimap.verifier import Verdict
 from backend.vlm.blind import BLIND_VERSION, BLIND_VLM, BlindBaseline, Example
 from backend.vlm.replay import Replay, StoredAnswer
+
+if TYPE_CHECKING:
+    from backend.vlm.transformers_local import TransformersLocal
 
 LEARNED_FRAMES = 1_000
 """Training frames of each kind whose references the blind baseline learns from."""
 
 BLIND = VlmIdentity(BLIND_VLM, "blind", {"learned on": f"{LEARNED_FRAMES:,} training frames", "rule": BLIND_VERSION})
 
+LOOKUP = VlmIdentity(LOOKUP_VLM, "blind", {**BLIND.details, "rule": LOOKUP_VERSION})
+
+BATCH = 64
+"""Calls at once, whatever the machine's pace, so that a run made anew asks in the same company."""
+
 ANSWER = DECODINGS[StepName.DIRECT]
 VERIFY = Decoding(max_new_tokens=120, watched=tuple(Verdict))
 
 
-def make_vlm_runs(vlm: Vlm, identity: VlmIdentity, report: Report) -> None:
+def make_vlm_runs(vlm: "TransformersLocal", identity: VlmIdentity, report: Report) -> None:
     """Let the VLM in the box answer the test split; go on where a folder is not finished.
 
     Args:
@@ -71,17 +84,23 @@ def make_vlm_runs(vlm: Vlm, identity: VlmIdentity, report: Report) -> None:
         identity: What makes it this one.
         report: Told of progress.
     """
+
+    def device() -> dict[str, str]:
+        return {"device": vlm.device_facts().name, **vlm.facts()}
+
+    run = partial(run_plan, vlm=vlm, resume=True, batch=BATCH, device=device, report=report)
     direct = _direct_plan(identity, report)
-    run_plan(direct, vlm, RUNS / DIRECT, resume=True, report=report)
+    run(direct, folder=RUNS / DIRECT)
     answers = folder_base(RUNS / DIRECT, direct)
     for variant, (revise, select) in RECONCILED.items():
         run_reconciliation(
-            direct, answers, vlm, RUNS / revise, RUNS / select, variant, resume=True, report=lambda stage: report
-        )
-    run_plan(_verification_plan(identity), vlm, RUNS / VERIFICATION, resume=True, report=report)
+            direct, answers, vlm, RUNS / revise, RUNS / select, variant,
+            resume=True, batch=BATCH, device=device, report=lambda stage: report,
+        )  # fmt: skip
+    run(_verification_plan(identity), folder=RUNS / VERIFICATION)
     with tempfile.TemporaryDirectory(prefix="parallax-cues-") as folder:
-        plan = _surgical_plan(identity, _draw_cues(Path(folder)))
-        run_plan(plan, vlm, RUNS / SURGICAL, resume=True, report=report)
+        run(_surgical_plan(identity, _draw_cues(Path(folder))), folder=RUNS / SURGICAL)
+    run(_text_only_plan(identity), folder=RUNS / SURGICAL_TEXT_ONLY)
 
 
 def make_blind_runs(report: Report) -> None:
@@ -89,8 +108,12 @@ def make_blind_runs(report: Report) -> None:
     direct = _direct_plan(BLIND, report)
     run_plan(direct, _blind_endoscopy(direct, report), RUNS / BLIND_DIRECT, resume=True, report=report)
     with tempfile.TemporaryDirectory(prefix="parallax-cues-") as folder:
-        surgical = _surgical_plan(BLIND, _draw_cues(Path(folder)))
-        run_plan(surgical, _blind_surgical(surgical, report), RUNS / BLIND_SURGICAL, resume=True, report=report)
+        pictures = _draw_cues(Path(folder))
+        learned = _surgical_examples(report)
+        surgical = _surgical_plan(BLIND, pictures)
+        run_plan(surgical, _blind_surgical(surgical, learned), RUNS / BLIND_SURGICAL, resume=True, report=report)
+        looked_up = _surgical_plan(LOOKUP, pictures)
+        run_plan(looked_up, _text_lookup(looked_up, learned), RUNS / SURGICAL_LOOKUP, resume=True, report=report)
 
 
 def _direct_plan(identity: VlmIdentity, report: Report) -> Plan:
@@ -112,6 +135,17 @@ def _surgical_plan(identity: VlmIdentity, pictures: Path) -> Plan:
     items = tuple(
         _item(key, identity, probe_id, surgcheck.answer_prompt(question), pictures / pair.image)
         for probe_id, (pair, question) in pairs
+    )
+    return Plan(key, identity, ANSWER, templates_sha256(surgcheck.TEMPLATES), items)
+
+
+def _text_only_plan(identity: VlmIdentity) -> Plan:
+    """Plan the original questions with the image withheld."""
+    key = _key(identity, System.SURGCHECK, SURGICAL_SUITE, Stage.TEXT_ONLY, surgcheck.PROMPT_VERSION, ANSWER)
+    items = tuple(
+        _item(key, identity, probe_id, surgcheck.answer_prompt(question), None)
+        for probe_id, (pair, question) in surgical_pairs().items()
+        if probe_id.endswith(f"::{Role.ORIGINAL}")
     )
     return Plan(key, identity, ANSWER, templates_sha256(surgcheck.TEMPLATES), items)
 
@@ -148,21 +182,31 @@ def _blind_endoscopy(plan: Plan, report: Report) -> Vlm:
     return _replayed(plan, said)
 
 
-def _blind_surgical(plan: Plan, report: Report) -> Vlm:
-    """Return the blind baseline of the surgical questions: the commonest reference of each task and CVS question."""
-    examples = []
+def _surgical_examples(report: Report) -> list[Pair]:
+    """Return every pair that can be asked of the training frames."""
+    pairs: list[Pair] = []
     for number in range(LEARNED_FRAMES):
         report("the blind baseline learns", number, LEARNED_FRAMES)
-        scene = scene_of(draw_laparoscopy(Split.TRAIN, number), f"{number + 1}_1.webp")
-        examples += [
-            Example(Role.ATOMIC, (_asked_for(pair),), (pair.reference,), pair.reference)
-            for pair in all_pairs(scene).pairs
-        ]
-    baseline = BlindBaseline.learn(examples)
+        pairs += all_pairs(scene_of(draw_laparoscopy(Split.TRAIN, number), f"{number + 1}_1.webp")).pairs
+    return pairs
+
+
+def _blind_surgical(plan: Plan, learned: Sequence[Pair]) -> Vlm:
+    """Return the blind baseline of the surgical questions: the commonest reference of each task and CVS question."""
+    baseline = BlindBaseline.learn(
+        Example(Role.ATOMIC, (_asked_for(pair),), (pair.reference,), pair.reference) for pair in learned
+    )
     said = {
         probe_id: baseline.answer(Role.ATOMIC, (_asked_for(pair),)) for probe_id, (pair, _) in surgical_pairs().items()
     }
     return _replayed(plan, said)
+
+
+def _text_lookup(plan: Plan, learned: Sequence[Pair]) -> Vlm:
+    """Return SurgCheck's text look-ups, learned on original questions."""
+    lookups = TextLookups.learn(LookupExample(pair.task, pair.original, pair.reference) for pair in learned)
+    asked = surgical_pairs().items()
+    return _replayed(plan, {probe_id: lookups.answer(pair.task, question) for probe_id, (pair, question) in asked})
 
 
 def _asked_for(pair: Pair) -> str:
@@ -176,7 +220,7 @@ def _replayed(plan: Plan, said: Mapping[str, str]) -> Vlm:
     are one question; the atomic answer, which stands later in the plan, is then given to both.
     """
     replies = {(Path(item.image_name).name, item.prompt): Reply(said[item.probe_id]) for item in plan.items}
-    return Replay(BLIND_VLM, [StoredAnswer(image, prompt, reply) for (image, prompt), reply in replies.items()])
+    return Replay(plan.vlm.name, [StoredAnswer(image, prompt, reply) for (image, prompt), reply in replies.items()])
 
 
 def _key(
@@ -193,15 +237,15 @@ def _key(
     )
 
 
-def _item(key: RunKey, identity: VlmIdentity, probe_id: str, prompt: str, image: Path) -> Item:
-    sha256 = _sha256(image)
+def _item(key: RunKey, identity: VlmIdentity, probe_id: str, prompt: str, image: Path | None) -> Item:
+    name, sha256 = (image.name, _sha256(image)) if image else ("", None)
     return Item(
-        item_id=item_id(key, identity, probe_id, prompt, image.name, sha256),
+        item_id=item_id(key, identity, probe_id, prompt, name, sha256),
         probe_id=probe_id,
         unit_id=probe_id.partition("::")[0],
         prompt=prompt,
-        image_id=image.name,
-        image_name=image.name,
+        image_id=name,
+        image_name=name,
         image=image,
         image_sha256=sha256,
     )

@@ -1,11 +1,17 @@
 """What is drawn and not seen: the data set of drawn frames, and the suites that ask about nothing else."""
 
-__all__ = ["SYNTHETIC", "synthetic_suites"]
+__all__ = ["SYNTHETIC", "SYNTHETIC_DATASETS", "SYNTHETIC_SURGERY", "synthetic_suites"]
 
 from backend.store.store import Store
 
 SYNTHETIC = "Synthetic endoscopy"
 """The data set of the drawn, endoscopy-like frames, as their manifest names it."""
+
+SYNTHETIC_SURGERY = "Synthetic laparoscopy"
+"""The data set of the drawn, laparoscopy-like frames."""
+
+SYNTHETIC_DATASETS = (SYNTHETIC, SYNTHETIC_SURGERY)
+"""All that is drawn."""
 
 
 def synthetic_suites(store: Store) -> frozenset[str]:
@@ -15,6 +21,8 @@ def synthetic_suites(store: Store) -> frozenset[str]:
     what it is.
     """
     rows = store.rows(
-        "SELECT suite FROM units JOIN images USING (image_id) GROUP BY suite HAVING bool_and(dataset = ?)", [SYNTHETIC]
+        "SELECT suite FROM units JOIN images USING (image_id) "
+        "GROUP BY suite HAVING bool_and(list_contains(?, dataset))",
+        [list(SYNTHETIC_DATASETS)],
     )
     return frozenset(suite for (suite,) in rows)
