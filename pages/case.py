@@ -1,5 +1,7 @@
 """What was asked, and what was answered?"""
 
+from functools import partial
+
 import streamlit as st
 
 from backend.errors import AppError
@@ -9,14 +11,18 @@ from backend.services.live_traces import unit_traces
 from backend.store.filters import UnitFilter
 from backend.store.queries import neighbours
 from pages.ui.answer_words import case_sentence
-from pages.ui.case_place import choose_case, leave_case, show_place
+from pages.ui.case_place import choose_case, go_to, leave_case, list_address, show_place
 from pages.ui.case_view import show_case
 from pages.ui.errors import show_error
 from pages.ui.filters import link_filter, set_filter
+from pages.ui.pair_case import are_pairs_asked_for, show_pair_case
 from pages.ui.resources import kept, the_store
 
 st.title("What was asked, and what was answered?")
 
+if are_pairs_asked_for(the_store()):
+    show_pair_case(the_store())
+    st.stop()
 try:
     chosen = link_filter()
 except AppError as error:
@@ -36,5 +42,6 @@ except AppError as error:
 
 asked_live_only = not case.runs and unit_traces(the_store(), unit_id)
 st.text("Asked live; no batch run answers it." if asked_live_only else case_sentence(case.runs))
-show_place(kept(neighbours, chosen, unit_id), chosen, kept(run_names))
+place = kept(neighbours, chosen, unit_id)
+show_place(place, chosen.sentence(kept(run_names)), list_address(chosen), partial(go_to, chosen))
 show_case(the_store(), case, chosen)

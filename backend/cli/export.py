@@ -40,3 +40,34 @@ def export_endoca(
         print_json({"model": run.vlm, "suite": run.suite, "run_id": run.run_id, "file": str(out), "n_lines": n_lines})
     else:
         print_text(f"Wrote {n_lines:,} lines of {run.vlm} on {run.suite} to {out}.")
+
+
+@group.command(
+    "surgcheck",
+    epilog=examples("export surgcheck --model Qwen2.5-VL --suite balanced_4cue_test --out qwen_balanced.jsonl.gz"),
+)
+def export_surgcheck(
+    ctx: typer.Context,
+    model: Annotated[str, typer.Option(metavar="VLM", help="The VLM's name, or a run's id.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="JSON lines; gzipped where the name ends in .gz.")],
+    suite: Annotated[str | None, typer.Option(help="The suite; needed where the VLM answered several.")] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a run as a SurgCheck prediction file, one line a question, both variants in one file.
+
+    A question without an answer has a null pred. Imported into an empty store, the file gives the same
+    pairs and metrics.
+    """
+    from backend.domain.records import System
+    from backend.services.choosing import find_run
+    from backend.services.export_surgcheck import export_surgcheck
+
+    options = options_of(ctx, store, as_json)
+    with options.open_store() as opened, progress() as report:
+        run = find_run(opened, System.SURGCHECK, model, suite=suite)
+        n_lines = export_surgcheck(opened, run.run_id, out, report)
+    if options.as_json:
+        print_json({"model": run.vlm, "suite": run.suite, "run_id": run.run_id, "file": str(out), "n_lines": n_lines})
+    else:
+        print_text(f"Wrote {n_lines:,} lines of {run.vlm} on {run.suite} to {out}.")

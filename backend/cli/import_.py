@@ -3,15 +3,21 @@
 __all__ = ["group"]
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
 from backend.cli.output import print_report
 from backend.cli.progress import progress
+from backend.domain.progress import Report
 from backend.domain.records import VlmGroup
 from backend.errors import AppError
+from backend.surgcheck.tasks import Mode
+
+if TYPE_CHECKING:
+    from backend.services.ingest.report import ImportReport
+    from backend.store.store import Store
 
 group = command_group(
     "import",
@@ -56,16 +62,74 @@ def import_endoca(
     sources = [SourceFile.at(file) for file in files]
     with options.make_store() as opened, progress() as report:
         outcome = import_endoca(opened, sources, suite=suite, vlm_group=group_name, lenient=lenient, report=report)
-        refused: AppError | None = None
-        if images is not None:
-            from backend.services.ingest.images import attach_images
+        refused = _attach(opened, images, outcome, report)
+    print_report(outcome, as_json=options.as_json)
+    if refused is not None:
+        raise refused
 
-            try:
-                attached = attach_images(opened, images, report=report)
-                outcome.images = attached.images
-                outcome.notes.extend(attached.notes)
-            except AppError as error:
-                refused = AppError(f"The lines were imported, the images were not. {error.message}", error.hint)
+
+@group.command(
+    "surgcheck",
+    epilog=examples(
+        "import surgcheck SurgCheck_annotations.zip",
+        "import surgcheck --original qwen.jsonl.gz --less-biased qwen_less_bias.jsonl.gz \\",
+        "    --model Qwen2.5-VL --setting fine-tuned",
+        "import surgcheck test_scene_graphs.json --suite sg201 --images ~/endoscapes",
+    ),
+)
+def import_surgcheck(
+    ctx: typer.Context,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH", help="Files, folders or zip archives.", show_default=False)
+    ] = None,
+    original: Annotated[Path | None, typer.Option(metavar="FILE", help="Original questions or answers.")] = None,
+    less_biased: Annotated[Path | None, typer.Option(metavar="FILE", help="Their less-biased twins.")] = None,
+    text_only: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Answers to original questions, the image withheld.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(metavar="VLM", help="Who answered.")] = None,
+    setting: Annotated[str | None, typer.Option(help="zero-shot or fine-tuned; else what the names say.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Name of the suite; else found, or the files' name.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option("--map", metavar="FIELD=COLUMN,…", help="Columns that are called otherwise: image=…,pred=…"),
+    ] = None,
+    mode: Annotated[Mode, typer.Option(help="Which questions are made of scene graphs.")] = Mode.STRICT,
+    images: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with the frames and pictures.")] = None,
+    group_name: Annotated[VlmGroup | None, typer.Option("--group", help="Group of the VLM.")] = None,
+    lenient: LenientOption = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Import SurgCheck's questions, scene graphs, and what VLMs answered.
+
+    Rows with a prediction are answers, the others questions. Files of a pair are told by their names
+    (original, general, less_bias …), or named with --original and --less-biased. Answers find their
+    suite by picture, questions and reference; those that match none make a suite from the references
+    they carry. Rows that are not taken are listed, each with its reason.
+    """
+    from backend.services.ingest.files import SourceFile
+    from backend.services.ingest.surgcheck import Wanted, import_surgcheck
+    from backend.services.ingest.surgcheck_columns import parse_map
+    from backend.services.ingest.surgcheck_names import Variant
+    from backend.services.ingest.surgcheck_places import PlacedFile, opened_places
+
+    options = options_of(ctx, store, as_json)
+    named = {Variant.ORIGINAL: original, Variant.LESS_BIASED: less_biased, Variant.TEXT_ONLY: text_only}
+    told = [
+        PlacedFile(SourceFile.at(path), path.resolve().parent.name, variant) for variant, path in named.items() if path
+    ]
+    if bool(told) == bool(paths):
+        raise AppError(
+            "Name files, folders or archives, or one pair with --original and --less-biased.",
+            "For example: python -m backend import surgcheck SurgCheck_annotations.zip",
+        )
+    if images is not None and not images.is_dir():
+        raise AppError(f"There is no folder {images}.", "Check the path given to --images.")
+    wanted = Wanted(model, setting, suite, group_name, parse_map(columns), mode, lenient)
+    with options.make_store() as opened, opened_places(paths or []) as placed, progress() as report:
+        outcome = import_surgcheck(opened, told or placed, wanted, report=report)
+        refused = _attach(opened, images, outcome, report)
     print_report(outcome, as_json=options.as_json)
     if refused is not None:
         raise refused
@@ -126,12 +190,17 @@ def import_images(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the files of the images that stored units name. Nothing is copied."""
+    """Find the files of the images that stored units name. Nothing is copied.
+
+    Pictures with a box or an arrow that are not among them are drawn, where their frame is and the box is known.
+    """
+    from backend.services.ingest.cue_pictures import draw_cue_pictures
     from backend.services.ingest.images import attach_images
 
     options = options_of(ctx, store, as_json)
     with options.open_store() as opened, progress() as report:
         outcome = attach_images(opened, folder, report=report)
+        outcome.notes.extend(draw_cue_pictures(opened, report=report))
     print_report(outcome, as_json=options.as_json)
 
 
@@ -157,6 +226,22 @@ def import_run(
     with options.open_store() as opened, progress() as report:
         outcome = import_run(opened, *folders, report=report)
     print_report(outcome, as_json=options.as_json)
+
+
+def _attach(store: "Store", folder: Path | None, outcome: "ImportReport", report: Report) -> AppError | None:
+    """Give the store's images their files, and add to the report; return why that could not be done, if so."""
+    from backend.services.ingest.cue_pictures import draw_cue_pictures
+    from backend.services.ingest.images import attach_images
+
+    if folder is None:
+        return None
+    try:
+        attached = attach_images(store, folder, report=report)
+    except AppError as error:
+        return AppError(f"The lines were imported, the images were not. {error.message}", error.hint)
+    outcome.images = attached.images
+    outcome.notes.extend((*attached.notes, *draw_cue_pictures(store, report=report)))
+    return None
 
 
 def _sizes(text: str | None) -> tuple[int, int, int] | None:

@@ -4,12 +4,12 @@ Importing what is exported gives the same units, answers and metrics. What the s
 keep of a manifest (``source_image``, ``trace_consistency_label``) is not written.
 """
 
-__all__ = ["export_endoca"]
+__all__ = ["export_endoca", "write_lines"]
 
 import gzip
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,6 +79,25 @@ def export_endoca(store: Store, run_id: str, out: Path, report: Report = silent)
     probes = [_Probe(*row) for row in store.rows(_PROBES, [run_id])]
     if not probes:
         raise AppError(f"There is no run {run_id} in this store.", "List them: python -m backend metrics endoca")
+    write_lines(store, out, _lines(probes), len(probes), report)
+    return len(probes)
+
+
+def write_lines(
+    store: Store, out: Path, lines: Iterable[Mapping[str, Any]], total: int, report: Report = silent
+) -> None:
+    """Write JSON lines; the file appears whole or not at all, and takes the place of an older one.
+
+    Args:
+        store: Its own file is never written over.
+        out: Gzipped where the name ends in ``.gz``.
+        lines: One object a line.
+        total: How many there are.
+        report: Told of progress in lines; may raise `Cancelled`.
+
+    Raises:
+        AppError: The file cannot be written.
+    """
     target = out.resolve()
     if target.exists() and (not target.is_file() or target.samefile(store.path)):
         raise AppError(f"{out} cannot be written over.", "Name a file for the answers with --out.")
@@ -87,15 +106,14 @@ def export_endoca(store: Store, run_id: str, out: Path, report: Report = silent)
             part = Path(folder, target.name)
             opened = gzip.open if out.suffix == ".gz" else open
             with opened(part, "wt", encoding="utf-8") as file:
-                for done, line in enumerate(_lines(probes)):
+                for done, line in enumerate(lines):
                     if done % _REPORT_EVERY == 0:
-                        report(f"writing {out.name}", done, len(probes))
+                        report(f"writing {out.name}", done, total)
                     file.write(json.dumps(line, ensure_ascii=False) + "\n")
             part.replace(target)
     except OSError as error:
         raise AppError(f"{out} cannot be written ({error.strerror}).", "Name another file with --out.") from error
-    report(f"writing {out.name}", len(probes), len(probes))
-    return len(probes)
+    report(f"writing {out.name}", total, total)
 
 
 def _lines(probes: list[_Probe]) -> Iterator[dict[str, Any]]:

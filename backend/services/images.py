@@ -41,11 +41,15 @@ def image_file(store: Store, image_id: str) -> ImageFile | None:
 
 
 def suite_images(store: Store, suite: str) -> dict[str, ImageFile]:
-    """Return the files of a suite's images that are at hand, by image id; each as `image_file` finds it."""
+    """Return the files of a suite's images that are at hand, by image id; each as `image_file` finds it.
+
+    Pictures with a cue drawn in are among them.
+    """
     rows = store.rows(
         "SELECT i.image_id, i.root, i.path, i.format, i.sha256 FROM images i JOIN image_roots r ON r.root = i.root "
-        "WHERE i.image_id IN (SELECT image_id FROM units WHERE suite = ?)",
-        [suite],
+        "WHERE i.image_id IN (SELECT image_id FROM units WHERE suite = $suite "
+        "UNION SELECT picture_id FROM pairs WHERE suite = $suite)",
+        {"suite": suite},
     )
     found = {image_id: _under(*about) for image_id, *about in rows}
     return {image_id: file for image_id, file in found.items() if file is not None}

@@ -135,8 +135,8 @@ def unit_traces(store: Store, unit_id: str) -> list[StoredTrace]:
 def _traces(store: Store, column: str, value: str) -> list[StoredTrace]:
     rows = store.rows(
         "SELECT trace_id, unit_id, vlm, vlm_group, variant, origin, prompt_version, created_at, record FROM traces "
-        f"WHERE {column} = ? ORDER BY created_at, trace_id",
-        [value],
+        f"WHERE {column} = ? AND list_contains(?, variant) ORDER BY created_at, trace_id",
+        [value, list(Variant)],
     )
     return [_stored(*row) for row in rows]
 

@@ -16,7 +16,10 @@ from backend.store.store import Store
 if TYPE_CHECKING:
     import duckdb
 
-_OF_RUN = ("answers", "scores", "outcomes", "calls", "decisions", "run_bases", "run_facts", "runs")
+_OF_RUN = (
+    "answers", "scores", "outcomes", "calls", "decisions", "judgements", "extractions", "run_bases", "run_facts",
+    "runs",
+)  # fmt: skip
 """Tables whose rows belong to a run, by ``run_id``."""
 
 
@@ -66,9 +69,10 @@ def remove_suite(store: Store, suite: str) -> str:
         for table in _OF_RUN[:-1]:
             cursor.execute(f"DELETE FROM {table} WHERE run_id IN (SELECT run_id FROM runs WHERE suite = ?)", [suite])
         cursor.execute("DELETE FROM traces WHERE unit_id IN (SELECT unit_id FROM units WHERE suite = ?)", [suite])
-        for table in ("runs", "probes", "units", "suites"):
+        for table in ("runs", "probes", "pairs", "frames", "units", "suites"):
             cursor.execute(f"DELETE FROM {table} WHERE suite = ?", [suite])
-        cursor.execute("DELETE FROM images WHERE image_id NOT IN (SELECT image_id FROM units)")
+        named = "SELECT image_id FROM units UNION SELECT picture_id FROM pairs"
+        cursor.execute(f"DELETE FROM images WHERE image_id NOT IN ({named})")
         runs = f"{n_runs:,} run{'' if n_runs == 1 else 's'}"
         said = f"Removed suite {suite} with {n_units:,} units and {runs} over it."
         write_note(cursor, "removal", suite, said)

@@ -4,9 +4,8 @@ __all__ = ["Totals", "outdated_runs", "printed_sources", "totals"]
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from backend.domain.records import System
-from backend.endoca.scoring import SCORER, SCORER_VERSION
 from backend.services.endoca_series import BLIND
+from backend.services.scoring import outdated
 from backend.store.store import Store
 
 if TYPE_CHECKING:
@@ -39,12 +38,7 @@ def totals(store: Store) -> Totals:
 
 def outdated_runs(store: Store) -> list[str]:
     """Return the scorers (name and version), one a run, of runs that the present scorer has not scored."""
-    rows = store.rows(
-        "SELECT scorer || ' ' || scorer_version FROM runs "
-        "WHERE system = ? AND (scorer, scorer_version) <> (?, ?) ORDER BY 1",
-        [System.ENDOCA, SCORER, SCORER_VERSION],
-    )
-    return [row[0] for row in rows]
+    return sorted(f"{run.scorer} {run.scorer_version}" for run in outdated(store))
 
 
 def printed_sources(store: Store) -> "pd.DataFrame":

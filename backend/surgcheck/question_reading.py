@@ -6,6 +6,7 @@ The release says these in columns too; a prediction file may have none but the q
 __all__ = ["cue_of_question", "frame_of_picture", "hand_of", "plain_question", "task_of_question"]
 
 import re
+from functools import lru_cache
 from types import MappingProxyType
 
 from backend.surgcheck.prompts import TEMPLATES
@@ -83,6 +84,7 @@ def frame_of_picture(picture: str) -> str:
     return f"{named['frame']}{named['ending'] or ''}" if named else picture
 
 
+@lru_cache(maxsize=65_536)
 def _folded(question: str) -> str:
     return " ".join(question.replace("’", "'").split()).lower()
 

@@ -3,10 +3,9 @@
 The address holds the case and the filter, so it can be sent, and the browser's Back works.
 """
 
-__all__ = ["choose_case", "go_to", "leave_case", "show_place"]
+__all__ = ["choose_case", "go_to", "leave_case", "list_address", "list_words", "show_place"]
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
@@ -22,20 +21,25 @@ from pages.ui.resources import kept
 from pages.ui.unit_table import show_units
 
 
-def show_place(place: Neighbours, chosen: UnitFilter, names: Mapping[str, str]) -> None:
+def show_place(place: Neighbours, sentence: str, back_to: str, go_to: Callable[[int], None]) -> None:
     """Draw the row that leads through the list, and the sentence of its filter.
 
     Args:
         place: Where the case stands.
-        chosen: The filter of the list.
-        names: What to call a run, by run id.
+        sentence: The filter of the list, in words.
+        back_to: Address of the list.
+        go_to: Writes the case at a position of the list, from 1, into the link.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        back_to = address_of(ENDOCA, chosen.to_query(), LIST)
-        case_steps(place.position, place.total, back_to, partial(go_to, chosen))
+        case_steps(place.position, place.total, back_to, go_to)
         st.space("stretch")
         copy_button("Copy link", key="copy_link")
-    st.html(_list_words(chosen, names, "" if place.position else " This case is not among them."))
+    st.html(list_words(sentence, "" if place.position else " This case is not among them."))
+
+
+def list_address(chosen: UnitFilter) -> str:
+    """Return the address of the list that a filter chooses, on Paired answers."""
+    return address_of(ENDOCA, chosen.to_query(), LIST)
 
 
 def choose_case(chosen: UnitFilter) -> None:
@@ -46,7 +50,7 @@ def choose_case(chosen: UnitFilter) -> None:
         st.page_link(DATA, label="Import a suite on the Data page")
         return
     st.text(f"{what} Choose one.")
-    st.html(_list_words(chosen, kept(run_names)))
+    st.html(list_words(chosen.sentence(kept(run_names))))
     show_units(chosen, key="cases")
     st.page_link(ENDOCA, label="Filter the list on Paired answers", query_params=chosen.to_query())
 
@@ -56,9 +60,14 @@ def leave_case() -> None:
     del st.query_params["unit"]
 
 
-def _list_words(chosen: UnitFilter, names: Mapping[str, str], more: str = "") -> str:
-    sentence = escape(chosen.sentence(names))
-    return f'<div style="font-size:.85rem;opacity:.8;overflow-wrap:anywhere">List: {sentence}.{more}</div>'
+def list_words(sentence: str, more: str = "") -> str:
+    """Return which list it is, as HTML.
+
+    Args:
+        sentence: The list's filter in words; may hold a data set's.
+        more: What else is to be said; our own words.
+    """
+    return f'<div style="font-size:.85rem;opacity:.8;overflow-wrap:anywhere">List: {escape(sentence)}.{more}</div>'
 
 
 def go_to(chosen: UnitFilter, position: int) -> None:

@@ -4,9 +4,10 @@ The three systems fill the same view: a case has questions, the first of which l
 run has one answer to each of them and a verdict on the whole.
 """
 
-__all__ = ["case_questions", "identity", "show_case", "show_image"]
+__all__ = ["case_questions", "identity", "identity_strip", "show_case", "show_image"]
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import streamlit as st
 
 from backend.domain.records import LIVE_SUITE
 from backend.services.cases import Case, CaseImage, CaseRun, runs_in_order
-from backend.services.demo.synthetic import SYNTHETIC
+from backend.services.demo.synthetic import SYNTHETIC_DATASETS
 from backend.services.endoca_series import vlm_places
 from backend.services.images import image_file
 from backend.store.filters import UnitFilter
@@ -25,7 +26,7 @@ from pages.ui.image_routes import image_url
 from pages.ui.links import DATA, LIVE
 from pages.ui.tags import synthetic_tag
 from pages.ui.trace_view import show_case_traces
-from pages.ui.viewer import image_viewer
+from pages.ui.viewer import Box, Layer, image_viewer
 
 STYLE = Path(__file__).resolve().parent / "static" / "case.css"
 
@@ -70,15 +71,33 @@ def _answers(store: Store, case: Case, chosen: UnitFilter) -> None:
     st.html(answer_table(case, asked, others, vlm_places(store)))
 
 
-def show_image(store: Store, image: CaseImage, height_px: int = VIEWER_HEIGHT) -> None:
-    """Draw an image at its own pixels, or say which file is missing and how to attach it."""
+def show_image(
+    store: Store,
+    image: CaseImage,
+    height_px: int = VIEWER_HEIGHT,
+    layers: Sequence[Layer] = (),
+    on_drawn: Callable[[Box], None] | None = None,
+    key: str = "",
+) -> None:
+    """Draw an image at its own pixels, or say which file is missing and how to attach it.
+
+    Args:
+        store: The store, to find the image's file.
+        image: The image.
+        height_px: Of the viewer, in CSS pixels.
+        layers: Drawings over the image.
+        on_drawn: Called with a box that a person draws; None offers no drawing.
+        key: Unique on the page; empty where the image stands there once.
+    """
     if image.width and image.height and image_file(store, image.image_id):
         image_viewer(
             image_url(image.image_id),
             image.width,
             image.height,
             label=image.file,
-            key=f"viewer_{image.image_id}",
+            layers=layers,
+            on_drawn=on_drawn,
+            key=key or f"viewer_{image.image_id}",
             height_px=height_px,
         )
     else:
@@ -97,8 +116,19 @@ def _no_image(image: CaseImage) -> str:
 
 
 def identity(case: Case) -> str:
-    """Return the strip below the image: which file, which pixels, which data set and split."""
-    image = case.image
+    """Return the strip below a case's image: which file, which pixels, which data set and split."""
+    return identity_strip(case.image, case.split, f"{case.suite} {case.source_id}")
+
+
+def identity_strip(image: CaseImage, split: str, name: str, more: Sequence[str] = ()) -> str:
+    """Return the strip below an image: which file, which pixels, which data set and split.
+
+    Args:
+        image: The image.
+        split: Of the unit; empty where none is named.
+        name: Of the unit, its suite before it.
+        more: What else is to be said of the unit.
+    """
     parts = [escape(image.file)]
     if image.width and image.height:
         parts.append(f"{image.width} × {image.height}")
@@ -106,11 +136,12 @@ def identity(case: Case) -> str:
         parts.append(f"{image.bytes / 1000:,.0f} kB")
     if image.sha256:
         parts.append(f'sha256 <code title="{escape(image.sha256)}">{escape(image.sha256)}</code>')
-    parts += [escape(image.dataset), f"split {escape(case.split or 'not named')}"]
-    is_drawn = image.dataset == SYNTHETIC
-    parts.append(f"{escape(case.suite)} {escape(case.source_id)}{f' {synthetic_tag()}' if is_drawn else ''}")
+    parts += [escape(image.dataset), f"split {escape(split or 'not named')}"]
+    is_drawn = image.dataset in SYNTHETIC_DATASETS
+    parts.append(f"{escape(name)}{f' {synthetic_tag()}' if is_drawn else ''}")
+    parts += [escape(text) for text in more]
     strip = f'<div class="case-identity">{"".join(f"<span>{part}</span>" for part in parts)}</div>'
-    notes = [note for note, holds in ((DRAWN, is_drawn), (SEEN, case.split.lower() == "train")) if holds]
+    notes = [note for note, holds in ((DRAWN, is_drawn), (SEEN, split.lower() == "train")) if holds]
     return strip + "".join(f'<p class="case-note">{note}</p>' for note in notes)
 
 

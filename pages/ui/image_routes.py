@@ -1,11 +1,11 @@
-"""Images by id over HTTP: the original bytes, and a small preview for lists.
+"""Images by id over HTTP: the original bytes, a small preview for lists, a pair's picture with its cue drawn in.
 
 The promise: only ids that the store knows are answered, a path never is; what arrives is the
 file that was checked and hashed when it was attached, and no other that now lies in its place.
 A browser keeps what it fetched and asks each time whether it still holds.
 """
 
-__all__ = ["IMAGE_ROUTES", "image_url", "thumbnail", "thumbnail_url"]
+__all__ = ["IMAGE_ROUTES", "cue_url", "image_url", "thumbnail", "thumbnail_url"]
 
 import hashlib
 import io
@@ -20,6 +20,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from backend.errors import AppError
+from backend.services.cue_pictures import drawn_picture
 from backend.services.images import ImageFile, image_file
 from pages.ui.resources import the_store
 
@@ -46,6 +47,11 @@ def image_url(image_id: str) -> str:
 def thumbnail_url(image_id: str) -> str:
     """Return the address of an image's preview."""
     return f"/thumb/{quote(image_id, safe='')}"
+
+
+def cue_url(unit_id: str) -> str:
+    """Return the address of a pair's picture, drawn from its frame."""
+    return f"/cue/{quote(unit_id, safe='')}"
 
 
 def original(request: Request) -> Response:
@@ -82,6 +88,20 @@ def preview(request: Request) -> Response:
     except (OSError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
         return PlainTextResponse("This image cannot be read.", status_code=404)
     return Response(content, media_type="image/jpeg", headers=headers)
+
+
+def cued(request: Request) -> Response:
+    """Answer ``GET /cue/{unit_id}`` with a pair's frame with its cue drawn in, as PNG, 304 or 404."""
+    try:
+        content = drawn_picture(the_store(), request.path_params["unit_id"])
+    except AppError as error:
+        return PlainTextResponse(str(error), status_code=503)
+    if content is None:
+        return PlainTextResponse("No pair with a drawn cue has this id, or its frame is not at hand.", status_code=404)
+    headers = {**HEADERS, "ETag": f'"{hashlib.sha256(content).hexdigest()}"'}
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type="image/png", headers=headers)
 
 
 def checked_bytes(file: ImageFile) -> bytes | None:
@@ -137,5 +157,6 @@ def thumbnail(path: Path, sha256: str) -> bytes:
 IMAGE_ROUTES = [
     Route("/img/{image_id:path}", original, methods=["GET"]),
     Route("/thumb/{image_id:path}", preview, methods=["GET"]),
+    Route("/cue/{unit_id:path}", cued, methods=["GET"]),
 ]
 """Ids take the whole rest of the path: what is not an id ends here, not at Streamlit's page."""

@@ -21,6 +21,7 @@ from pages.ui.links import CASE, ENDOCA
 KINDS = {
     "endoca": "EndoCA files",
     "kvasir": "Suite from Kvasir-VQA-x1",
+    "surgcheck": "SurgCheck files",
     "images": "Images",
     "blind": "Blind baseline",
     "run": "Run folder",
@@ -90,7 +91,8 @@ def show_report(report: ImportReport, *, key: str) -> None:
         _table([
             {
                 "suite": suite.suite, "units": suite.n_units, "new": suite.n_new,
-                "complex questions": suite.n_complex, "atomic questions": suite.n_atomic, "images": suite.n_images,
+                "complex questions": suite.n_complex, "atomic questions": suite.n_atomic, "pairs": suite.n_pairs,
+                "images": suite.n_images,
             }
             for suite in report.suites
         ])  # fmt: skip
@@ -112,7 +114,7 @@ def show_report(report: ImportReport, *, key: str) -> None:
     if report.exclusions:
         _table(
             [
-                {"samples left out, by their first reason": reason, "number": n}
+                {"left out, by reason": reason, "number": n}
                 for reason, n in report.exclusions.items()
             ]
         )

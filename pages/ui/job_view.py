@@ -4,7 +4,7 @@ The link holds the job (``?job=id``); without it the store's newest job is shown
 person who leaves the page finds it again, and so does everybody else who looks.
 """
 
-__all__ = ["note_jobs", "show_job", "start_job", "time_words"]
+__all__ = ["note_jobs", "show_job", "show_work", "start_job", "time_words"]
 
 from html import escape
 from itertools import count
@@ -71,6 +71,15 @@ def show_job(store: Store) -> None:
         if job.id in st.session_state[OVER]:
             _show_end(job)
         else:
+            _watch(job)
+
+
+def show_work(store: Store) -> None:
+    """Draw the job at work, for pages that start none: what they show may come to be more when it is over."""
+    job = next((job for job in JOBS.of(store) if job.id not in st.session_state[OVER]), None)
+    if job is not None:
+        with st.container(border=True, key="work"):
+            st.html(f"<strong style='overflow-wrap:anywhere'>{escape(job.task.title)}</strong>")
             _watch(job)
 
 

@@ -3,7 +3,21 @@
 Streamlit takes relative paths from the frame's own folder, so these are absolute.
 """
 
-__all__ = ["ASR", "CASE", "DATA", "ENDOCA", "LIST", "LIVE", "OVERVIEW", "RUNS", "address_of", "case_query", "open_page"]
+__all__ = [
+    "ASR",
+    "CASE",
+    "CUE_WORKSHOP",
+    "DATA",
+    "ENDOCA",
+    "LIST",
+    "LIVE",
+    "OVERVIEW",
+    "RUNS",
+    "SURGCHECK",
+    "address_of",
+    "case_query",
+    "open_page",
+]
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +36,8 @@ CASE = _PAGES / "case.py"
 RUNS = _PAGES / "runs.py"
 LIVE = _PAGES / "live.py"
 DATA = _PAGES / "data.py"
+SURGCHECK = _PAGES / "surgcheck.py"
+CUE_WORKSHOP = _PAGES / "cue_workshop.py"
 
 LIST = "cases"
 """The anchor of the list on Paired answers."""

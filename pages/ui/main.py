@@ -11,7 +11,7 @@ import streamlit as st
 
 from backend.services.explore import store_summary
 from pages.ui import disclaimer, sidebar
-from pages.ui.job_view import note_jobs
+from pages.ui.job_view import note_jobs, show_work
 from pages.ui.resources import the_store
 
 FOLDER = Path(__file__).resolve().parent
@@ -25,11 +25,16 @@ PAGES = (
     ("", "Overview", "overview.py"),
     ("EndoCA", "Paired answers", "endoca.py"),
     ("EndoCA", "ASR", "asr.py"),
+    ("SurgCheck", "Shortcuts", "surgcheck.py"),
+    ("SurgCheck", "Cue workshop", "cue_workshop.py"),
     ("Cases and data", "Case", "case.py"),
     ("Cases and data", "Live", "live.py"),
     ("Cases and data", "Runs", "runs.py"),
     ("Cases and data", "Data", "data.py"),
 )
+
+SHOWING_JOBS = ("Overview", "Data")
+"""Pages that show jobs in a place of their own."""
 
 navigation: dict[str, list[st.Page]] = {}
 for group, title, file in PAGES:
@@ -53,6 +58,8 @@ note_jobs(the_store())
 sidebar.show_store(*store_summary(the_store()))
 
 if disclaimer.is_acknowledged():
+    if page.title not in SHOWING_JOBS:
+        show_work(the_store())
     page.run()
 else:
     disclaimer.ask()

@@ -1,6 +1,6 @@
 """The list of cases a filter chooses: a page of rows from the store, each row with a button to its case."""
 
-__all__ = ["show_units"]
+__all__ = ["PAGE_SIZE", "page_of", "show_paging", "show_units"]
 
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ def show_units(chosen: UnitFilter, *, key: str, height: int | None = None) -> No
     if not total:
         st.text("No case fits these filters. Take one of them away, or clear them all.")
         return
-    page = _page_of(total, chosen, key)
+    page = page_of(total, chosen, key)
     first = page * PAGE_SIZE + 1
     st.caption(
         f"{first:,}–{min(total, page * PAGE_SIZE + PAGE_SIZE):,} of {total:,}. A column's header sorts this page."
@@ -53,19 +53,20 @@ def show_units(chosen: UnitFilter, *, key: str, height: int | None = None) -> No
         height=height or ("content" if len(units) <= 9 else 520),
         placeholder="–",
     )
-    _show_paging(page, ceil(total / PAGE_SIZE), key)
+    show_paging(page, ceil(total / PAGE_SIZE), key)
     if clicked is not None:
         open_page(CASE, case_query(str(units["unit_id"].iloc[clicked[0]]), chosen))
 
 
-def _page_of(total: int, chosen: UnitFilter, key: str) -> int:
+def page_of(total: int, chosen: object, key: str) -> int:
     """Return the page shown, from 0. Another filter begins at 0."""
     if st.session_state.get(f"{key}_of") != chosen:
         st.session_state[f"{key}_of"], st.session_state[f"{key}_page"] = chosen, 0
     return min(int(st.session_state[f"{key}_page"]), ceil(total / PAGE_SIZE) - 1)
 
 
-def _show_paging(page: int, n_pages: int, key: str) -> None:
+def show_paging(page: int, n_pages: int, key: str) -> None:
+    """Draw the way to other pages; nothing where there is one."""
     if n_pages == 1:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

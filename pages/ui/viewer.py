@@ -6,10 +6,10 @@ Enlarged pixels and map cells keep hard edges, so that nothing is shown between 
 nobody measured.
 """
 
-__all__ = ["Arrow", "Box", "image_viewer"]
+__all__ = ["Arrow", "Box", "Layer", "image_viewer"]
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -47,6 +47,20 @@ class Arrow:
     color: str = MARK_COLOR
 
 
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A drawing over the whole image, switched on and off by itself."""
+
+    label: str
+    """Stands beside its switch; drawn as plain text."""
+    url: str
+    """Address of an image that is stretched over this one: a data URL, or one of this server."""
+    is_shown: bool = False
+    """Whether it is on at first; afterwards it is as the person set it."""
+    group: str = ""
+    """What stands before the switches of its group; groups follow each other as their first layers do."""
+
+
 mount = st.components.v2.component(
     "parallax_viewer",
     html=(STATIC / "viewer.html").read_text(encoding="utf-8"),
@@ -62,7 +76,9 @@ def image_viewer(
     *,
     boxes: Sequence[Box] = (),
     arrows: Sequence[Arrow] = (),
+    layers: Sequence[Layer] = (),
     heatmap_png: bytes | None = None,
+    on_drawn: Callable[[Box], None] | None = None,
     label: str,
     key: str,
     height_px: int = 520,
@@ -78,11 +94,20 @@ def image_viewer(
         height: Of the stored image, in pixels.
         boxes: Rectangles over the image.
         arrows: Arrows over the image.
+        layers: Drawings over the image, each with a switch of its own.
         heatmap_png: An RGBA PNG as small as the map's own grid; stretched over the whole image.
+        on_drawn: Called with a box that a person draws, in whole pixels inside the image, before the page is
+            drawn anew; None offers no drawing.
         label: What the image is, for screen readers.
         key: Unique on the page.
         height_px: Height of the frame on the screen, in CSS pixels.
     """
+
+    def drawn() -> None:
+        box = st.session_state[key].get("drawn")
+        if box and on_drawn is not None:
+            on_drawn(Box(box["x"], box["y"], box["width"], box["height"]))
+
     heatmap = None if heatmap_png is None else f"data:image/png;base64,{base64.b64encode(heatmap_png).decode()}"
     mount(
         key=key,
@@ -92,8 +117,11 @@ def image_viewer(
             "height": height,
             "boxes": [asdict(box) for box in boxes],
             "arrows": [asdict(arrow) for arrow in arrows],
+            "layers": [asdict(layer) for layer in layers],
+            "can_draw": on_drawn is not None,
             "map": heatmap,
             "label": label,
             "height_px": height_px,
         },
+        on_drawn_change=drawn,
     )

@@ -99,9 +99,11 @@ def draw_cue_pictures(store: Store, suite: str | None = None, *, report: Report 
     report("drawing cues", len(wanted), len(wanted))
     if drawn:
         _attach(store, folder, drawn)
-    notes = [f"{len(drawn):,} pictures with a box or an arrow were drawn."] if drawn else []
+    notes = [f"Pictures with a box or an arrow that were drawn: {len(drawn):,}."] if drawn else []
     if n_without:
-        notes.append(f"{n_without:,} pictures with a box or an arrow are not at hand, and neither are their frames.")
+        notes.append(
+            f"Pictures with a box or an arrow that are not at hand, and neither are their frames: {n_without:,}."
+        )
     return notes
 
 

@@ -25,6 +25,7 @@ from backend.services.ingest.surgcheck_matching import AnswerFinder, put_bundles
 from backend.services.ingest.surgcheck_names import FileName, Variant, read_name
 from backend.services.ingest.surgcheck_pairing import LEAKED, NO_TWIN, PairedRows, is_leaked, pair_rows
 from backend.services.ingest.surgcheck_places import PlacedFile
+from backend.services.ingest.surgcheck_pointing import point_pairs
 from backend.services.ingest.surgcheck_rows import FileRows, PairRow, load_records, read_pair_rows
 from backend.services.ingest.surgcheck_suites import RELEASE
 from backend.services.scoring import Memo
@@ -118,6 +119,9 @@ def import_surgcheck(
             report(f"scoring {key.vlm}", done, len(given.runs))
             outcome.runs.append(put_given(cursor, key, of_run, outcome, wanted.vlm_group, memo))
         report("scoring", len(given.runs), len(given.runs))
+        n_pointed = point_pairs(cursor)
+        if n_pointed:
+            outcome.notes.append(f"Pairs that got the box they point at from scene graphs: {n_pointed:,}.")
         write_log(cursor, outcome)
     return outcome
 
@@ -161,8 +165,8 @@ def _pair(bundle: Bundle, outcome: ImportReport) -> PairedBundle:
     others = [row for row in original if isinstance(row, PairRow) and row.frame != frame_of_picture(row.picture)]
     if others:
         outcome.notes.append(
-            f"{len(others):,} rows of {others[0].file} ask about another picture than the frame they name; they are "
-            f"kept as they stand (lines {_listed([row.number for row in others])})."
+            f"Rows of {others[0].file} that ask about another picture than the frame they name: {len(others):,} "
+            f"(lines {_listed([row.number for row in others])}). They are kept as they stand."
         )
     pairs = tuple(pair for pair in rows.pairs if not is_leaked(pair)) if leaked else rows.pairs
     return PairedBundle(bundle, PairedRows(pairs, rows.alone, rows.by_line))

@@ -120,7 +120,7 @@ def _bundle(held: _Read, name: FileName, folder: str, model: str | None, *, hold
         held[Variant.ORIGINAL] = (file, rows)
     return Bundle(
         suite=name.suite,
-        split=split_of(f"{name.stem} {folder}"),
+        split=split_of(name.suite),
         setting=name.setting or "",
         model=model,
         holds_answers=holds_answers,

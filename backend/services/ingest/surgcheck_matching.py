@@ -67,7 +67,9 @@ class AnswerFinder:
                 f"{', '.join(one.bundle.files)} does not say which VLM answered.", "Name it with --model NAME."
             )
         suite = self._find(one, vlm) or self._make(one)
-        held = self._stored[suite]
+        held = self._stored.get(suite)
+        if held is None:
+            return  # no pair carried its reference: all its rows are bad lines
         held.release()
         for pair in one.rows.pairs:
             probes = held.claim_pair(pair)

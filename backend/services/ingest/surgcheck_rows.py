@@ -12,7 +12,7 @@ import math
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath, PureWindowsPath
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from backend.domain.progress import Report
@@ -140,11 +140,11 @@ def _is_json(line: bytes) -> bool:
 def _records_of(value: Any, file: SourceFile) -> list[_Record | BadLine]:
     """Return the rows of a JSON list, or of the one list of objects that an object holds."""
     if isinstance(value, dict):
-        if "annotations" in value and "images" in value:
+        if {"image", "frame"} & find_columns([value], {}, file.name).keys():
             return [_Record(1, value)]
         lists = [held for held in value.values() if isinstance(held, list) and held and isinstance(held[0], dict)]
         if len(lists) != 1:
-            return [_Record(1, value)]
+            return [_Record(1, value)]  # of a COCO file, too
         [value] = lists
     return [
         _Record(at, row) if isinstance(row, dict) else BadLine(at, "no JSON object", file.name)
@@ -240,7 +240,11 @@ class _Reader:
 
     def _text(self, record: _Record, field: str) -> str | None:
         """Return what a row says; None where it says nothing, or an empty text."""
-        return _as_text(self._value(record, field)) or None
+        column = self._columns.get(field)
+        if column is None:
+            return None
+        value = record.content.get(column)
+        return (value if isinstance(value, str) else _as_text(value)) or None
 
     def _asked(self, content: Mapping[str, Any]) -> tuple[str, str | None]:
         if "question" in self._columns:
@@ -259,7 +263,7 @@ class _Reader:
 
     def _answer(self, record: _Record) -> tuple[str | None, str | None]:
         """Return what the VLM returned, and the answer in it where the rule would take another."""
-        raw, extracted = (_as_text(self._value(record, field)) for field in ("pred", "extracted"))
+        raw, extracted = _as_text(self._value(record, "pred")), _as_text(self._value(record, "extracted"))
         if raw is None:
             raw = extracted
         differs = raw is not None and extracted is not None and extracted.strip() != answer_text(raw)
@@ -326,9 +330,11 @@ def _parsed(text: str) -> Any:
 
 
 def _base_name(path: str) -> str:
-    return PurePosixPath(PureWindowsPath(path.strip()).as_posix()).name
+    """Return the last part of a path, written as on any system."""
+    return path.strip().replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
+@lru_cache(maxsize=1_024)
 def _plain(word: str) -> str:
     return re.sub(r"[^a-z]+", "", word.casefold())
 

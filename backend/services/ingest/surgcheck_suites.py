@@ -17,6 +17,7 @@ import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -154,9 +155,9 @@ def _image(dataset: str, name: str) -> Image:
     return Image(Image.make_id(dataset, _stem(name)), dataset, name)
 
 
+@lru_cache(maxsize=65_536)
 def _stem(name: str) -> str:
-    path = PurePosixPath(name)
-    return path.stem if path.suffix else name
+    return PurePosixPath(name).stem
 
 
 def _pair_table(rows: Iterable[tuple[Unit, SuitePair, Image]]) -> Any:
@@ -192,15 +193,12 @@ class StoredPairs:
         self._pairs: dict[tuple[str, ...], list[_Probes]] = defaultdict(list)
         self._single: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for picture, reference, original, less_biased, original_id, less_biased_id in rows:
-            asked, told = (_stem(picture).lower(), label_of(reference)), (_folded(original), _folded(less_biased))
-            for known in ((*asked, *told), (asked[0], "", *told)):
-                self._pairs[known].append(_Probes(original_id, less_biased_id))
-            for role, question, probe_id in (
-                (Role.ORIGINAL, told[0], original_id),
-                (Role.LESS_BIASED, told[1], less_biased_id),
-            ):
-                self._single[*asked, role, question].append(probe_id)
-                self._single[asked[0], "", role, question].append(probe_id)
+            stem, label = _stem(picture).lower(), label_of(reference)
+            asked, pointed, probes = _folded(original), _folded(less_biased), _Probes(original_id, less_biased_id)
+            for told in (label, ""):
+                self._pairs[stem, told, asked, pointed].append(probes)
+                self._single[stem, told, Role.ORIGINAL, asked].append(original_id)
+                self._single[stem, told, Role.LESS_BIASED, pointed].append(less_biased_id)
         self._taken: set[str] = set()
 
     def holds(self, pairs: Sequence[RowPair], rows: Sequence[tuple[PairRow, Role]]) -> bool:
@@ -270,5 +268,6 @@ def _row_key(row: PairRow, role: Role) -> tuple[str, ...]:
     return _stem(row.picture).lower(), label_of(row.reference or ""), role, _folded(row.question)
 
 
+@lru_cache(maxsize=65_536)
 def _folded(question: str) -> str:
     return label_of(question.replace("’", "'"))

@@ -3,20 +3,24 @@
 Each ends in an `ImportReport`, so that one view shows them all.
 """
 
-__all__ = ["blind_task", "endoca_task", "images_task", "kvasir_task", "rescore_task"]
+__all__ = ["blind_task", "endoca_task", "images_task", "kvasir_task", "rescore_task", "surgcheck_task"]
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from backend.domain.progress import Report
 from backend.errors import AppError
 from backend.services.blind import run_blind
+from backend.services.ingest.cue_pictures import draw_cue_pictures
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
 from backend.services.ingest.kvasir import import_kvasir
 from backend.services.ingest.report import ImportReport
+from backend.services.ingest.surgcheck import Wanted, import_surgcheck
+from backend.services.ingest.surgcheck_places import PlacedFile
 from backend.services.jobs import Task, nothing
 from backend.services.scoring import rescore
 from backend.store.store import Store
@@ -51,6 +55,34 @@ def endoca_task(
         return import_endoca(store, files, suite=suite, vlm_group=vlm_group, lenient=lenient, report=report)
 
     return Task(f"Import {_names(files)}", partial(work, lenient), partial(work, True), release)
+
+
+def surgcheck_task(
+    store: Store,
+    files: Sequence[PlacedFile],
+    wanted: Wanted,
+    *,
+    release: Callable[[], None] = nothing,
+) -> Task:
+    """Return the import of SurgCheck's questions, scene graphs and answers; see `import_surgcheck`.
+
+    Args:
+        store: Where to.
+        files: The files; one whose variant its name does not say needs it said.
+        wanted: What the user says of all of them.
+        release: Deletes temporary files among ``files``.
+
+    Raises:
+        AppError: There is no file.
+    """
+    if not files:
+        raise AppError("No file was chosen.", "Choose the two files of a pair, or a file of scene graphs.")
+
+    def work(lenient: bool, report: Report) -> ImportReport:
+        return import_surgcheck(store, files, replace(wanted, lenient=lenient), report=report)
+
+    named = _names([placed.file for placed in files])
+    return Task(f"Import {named}", partial(work, wanted.lenient), partial(work, True), release)
 
 
 def kvasir_task(
@@ -94,8 +126,14 @@ def kvasir_task(
 
 
 def images_task(store: Store, folder: Path) -> Task:
-    """Return the attaching of a folder's images; see `attach_images`."""
-    return Task(f"Attach the images of {folder.name}", lambda report: attach_images(store, folder, report=report))
+    """Return the attaching of a folder's images, see `attach_images`, and the drawing of pictures with cues."""
+
+    def work(report: Report) -> ImportReport:
+        outcome = attach_images(store, folder, report=report)
+        outcome.notes.extend(draw_cue_pictures(store, report=report))
+        return outcome
+
+    return Task(f"Attach the images of {folder.name}", work)
 
 
 def blind_task(store: Store, learn: str, answer: str) -> Task:

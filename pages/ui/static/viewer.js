@@ -21,12 +21,12 @@ function arrowPath({ x1, y1, x2, y2 }, pixel) {
   return `M${x1} ${y1} L${x2} ${y2} M${barb(0.45)} L${x2} ${y2} L${barb(-0.45)}`
 }
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setStateValue }) {
   const find = (selector) => parentElement.querySelector(selector)
   const [frame, plane, image, map, svg] = [".frame", ".plane", ".image", ".map", "svg"].map(find)
   const [message, zoom, slider, marks] = [".message", ".zoom", ".opacity input", ".marks input"].map(find)
   let view = views.get(parentElement)
-  if (view?.url !== data.url) view = { url: data.url, scale: 1, x: 0, y: 0, fit: true }
+  if (view?.url !== data.url) view = { url: data.url, scale: 1, x: 0, y: 0, fit: true, switched: new Map(), drawing: false }
   views.set(parentElement, view)
 
   const screenPixels = () => view.scale * window.devicePixelRatio
@@ -68,7 +68,7 @@ export default function ({ data, parentElement }) {
   }
   const pan = (dx, dy) => { Object.assign(view, { x: view.x + dx, y: view.y + dy, fit: false }); draw() }
   const keys = {
-    "+": actions.in, "=": actions.in, "-": actions.out, f: actions.fit, 0: actions.fit, 1: actions.real,
+    "+": actions.in, "=": actions.in, "-": actions.out, f: actions.fit, d: () => takePen(!view.drawing), 0: actions.fit, 1: actions.real,
     ArrowLeft: () => pan(40, 0), ArrowRight: () => pan(-40, 0), ArrowUp: () => pan(0, 40), ArrowDown: () => pan(0, -40),
   }
   const pointer = (event) => {
@@ -76,7 +76,29 @@ export default function ({ data, parentElement }) {
     return { x: event.clientX - box.left, y: event.clientY - box.top }
   }
 
-  for (const button of parentElement.querySelectorAll("button")) button.onclick = actions[button.dataset.do]
+  for (const button of parentElement.querySelectorAll("button[data-do]")) button.onclick = actions[button.dataset.do]
+
+  // A box is drawn from corner to corner, in whole pixels of the image, and told when the button is let go.
+  const pen = find(".draw")
+  let corner = null, sketch = null
+  function takePen(on) {
+    view.drawing = on && data.can_draw
+    pen.setAttribute("aria-pressed", view.drawing)
+    frame.classList.toggle("drawing", view.drawing)
+  }
+  pen.hidden = !data.can_draw
+  pen.onclick = () => takePen(!view.drawing)
+  takePen(view.drawing)
+  const pixelAt = (event) => {
+    const at = pointer(event)
+    return {
+      x: clamp(Math.round((at.x - view.x) / view.scale), 0, data.width),
+      y: clamp(Math.round((at.y - view.y) / view.scale), 0, data.height),
+    }
+  }
+  const between = (a, b) => ({
+    x: Math.min(a.x, b.x), y: Math.min(a.y, b.y), width: Math.abs(a.x - b.x), height: Math.abs(a.y - b.y),
+  })
   frame.onkeydown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return
     event.preventDefault()
@@ -94,12 +116,30 @@ export default function ({ data, parentElement }) {
   frame.onpointerdown = (event) => {
     if (event.button !== 0) return
     frame.setPointerCapture(event.pointerId)
-    frame.classList.add("dragging")
+    if (view.drawing) {
+      corner = pixelAt(event)
+      sketch = mark("rect", "#56B4E9", between(corner, corner))
+      svg.append(sketch)
+    } else frame.classList.add("dragging")
   }
   frame.onpointermove = (event) => {
-    if (frame.hasPointerCapture(event.pointerId)) pan(event.movementX, event.movementY)
+    if (!frame.hasPointerCapture(event.pointerId)) return
+    if (!corner) pan(event.movementX, event.movementY)
+    else for (const [name, value] of Object.entries(between(corner, pixelAt(event)))) sketch.setAttribute(name, value)
   }
-  frame.onlostpointercapture = () => frame.classList.remove("dragging")
+  frame.onpointerup = (event) => {
+    if (!corner) return
+    const box = between(corner, pixelAt(event))
+    if (box.width && box.height) {
+      setStateValue("drawn", box)
+      takePen(false)
+    }
+  }
+  frame.onlostpointercapture = () => {
+    frame.classList.remove("dragging")
+    sketch?.remove()
+    corner = sketch = null
+  }
 
   function say(text) {
     message.textContent = text
@@ -123,6 +163,33 @@ export default function ({ data, parentElement }) {
   find(".marks").hidden = !data.boxes.length && !data.arrows.length
   find(".opacity").hidden = map.hidden = !data.map
   if (data.map) map.src = data.map
+
+  const shown = (layer) => view.switched.get(layer.label) ?? layer.is_shown
+  const drawings = data.layers.map((layer) => {
+    const drawing = document.createElement("img")
+    Object.assign(drawing, { src: layer.url, alt: "", draggable: false, hidden: !shown(layer) })
+    return drawing
+  })
+  find(".drawings").replaceChildren(...drawings)
+  find(".layers").hidden = !data.layers.length
+  const groups = Map.groupBy([...data.layers.entries()], ([, layer]) => layer.group)
+  find(".layers").replaceChildren(...[...groups].map(([group, layers]) => {
+    const [row, heading] = [document.createElement("div"), document.createElement("span")]
+    heading.textContent = group
+    row.append(heading, ...layers.map(([index, layer]) => switchOf(layer, drawings[index])))
+    return row
+  }))
+
+  function switchOf(layer, drawing) {
+    const [label, box] = [document.createElement("label"), document.createElement("input")]
+    Object.assign(box, { type: "checkbox", checked: shown(layer) })
+    box.onchange = () => {
+      view.switched.set(layer.label, box.checked)
+      drawing.hidden = !box.checked
+    }
+    label.append(box, layer.label)
+    return label
+  }
 
   svg.setAttribute("viewBox", `0 0 ${data.width} ${data.height}`)
   svg.replaceChildren(

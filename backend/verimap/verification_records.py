@@ -1,0 +1,157 @@
+"""Verification records: one verdict of one verifier on one answer, as a file of results holds them.
+
+The gate for JSON lines, CSV and Parquet alike. A record needs `id, dataset, task, generator, verifier,
+oracle_correct, verdict`; null is a verdict that was not given, and an answer that no oracle judged.
+"""
+
+__all__ = ["COLUMNS", "VerificationRecord", "parse_record"]
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from backend.verimap.verifier import Verdict
+from backend.verimap.vocabulary import Task, task_of_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerificationRecord:
+    """One verification (sections 3.1 and 4.6)."""
+
+    source_id: str
+    dataset: str
+    """As the file names it; any data set may be measured."""
+    task: Task | None
+    """None where the file does not label it."""
+    generator: str
+    """VLM whose answer was verified."""
+    verifier: str
+    """VLM that verified it."""
+    oracle_correct: bool | None
+    """None where no oracle judged the answer."""
+    verdict: Verdict | None
+    """None for a reply without a verdict."""
+    turn: int = 0
+    """Turn of the feedback loop; 0 is the first answer."""
+    question: str | None = None
+    reference: str | None = None
+    answer: str | None = None
+    """What the generator said in that turn."""
+    explanation: str | None = None
+    """What the verifier said besides."""
+    image: str | None = None
+
+    @property
+    def is_self(self) -> bool:
+        """Whether the verifier judged its own answer."""
+        return self.generator == self.verifier
+
+
+def parse_record(content: bytes | Mapping[str, Any]) -> VerificationRecord:
+    """Check one row at the gate.
+
+    Column names and verdicts are taken in any case. Columns besides `COLUMNS` are let through: they
+    are the researcher's own. Empty cells and NaN are null.
+
+    Args:
+        content: A line of JSON, or a table's row by column.
+
+    Raises:
+        ValueError: It is no record; the message says why, in words for the file's owner.
+    """
+    if isinstance(content, bytes):
+        try:
+            content = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"not JSON ({error})") from error
+        if not isinstance(content, dict):
+            raise ValueError("not a JSON object")
+    try:
+        row = _Row.model_validate({str(name).strip().lower(): value for name, value in content.items()})
+    except ValidationError as error:
+        raise ValueError(_why(error)) from error
+    return VerificationRecord(
+        source_id=row.id,
+        dataset=row.dataset,
+        task=row.task,
+        generator=row.generator,
+        verifier=row.verifier,
+        oracle_correct=row.oracle_correct,
+        verdict=row.verdict,
+        turn=row.turn,
+        question=row.question,
+        reference=row.reference,
+        answer=row.answer,
+        explanation=row.explanation,
+        image=row.image,
+    )
+
+
+def _cell(value: object) -> object:
+    """Empty cells and NaN are null; whole numbers lose the ``.0`` that a table with gaps puts behind them."""
+    if isinstance(value, float):
+        return None if math.isnan(value) else int(value) if value.is_integer() else value
+    return (value.strip() or None) if isinstance(value, str) else value
+
+
+def _task(value: object) -> object:
+    value = _cell(value)
+    if value is None:
+        return None
+    found = task_of_name(str(value))
+    if found is None:
+        raise ValueError(f"{value!r} is no task; the tasks are {', '.join(Task)}")
+    return found
+
+
+def _verdict(value: object) -> object:
+    value = _cell(value)
+    if value is None:
+        return None
+    said = str(value).upper()
+    if said not in tuple(Verdict):
+        raise ValueError(f"{value!r} is no verdict; write {', '.join(Verdict)}, or null for none")
+    return Verdict(said)
+
+
+_Text = Annotated[str, BeforeValidator(_cell)]
+_MaybeText = Annotated[str | None, BeforeValidator(_cell)]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
+
+    id: _Text
+    dataset: _Text
+    task: Annotated[Task | None, BeforeValidator(_task)]
+    generator: _Text
+    verifier: _Text
+    oracle_correct: Annotated[bool | None, BeforeValidator(_cell)]
+    verdict: Annotated[Verdict | None, BeforeValidator(_verdict)]
+    turn: Annotated[int, BeforeValidator(lambda value: _cell(value) or 0), Field(ge=0)] = 0
+    question: _MaybeText = None
+    reference: _MaybeText = None
+    answer: _MaybeText = None
+    explanation: _MaybeText = None
+    image: _MaybeText = None
+
+
+COLUMNS = tuple(_Row.model_fields)
+"""Columns of a record, the needed ones first."""
+
+
+def _why(error: ValidationError) -> str:
+    """Return the first thing wrong with a row, in words."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    column = str(first["loc"][0])
+    if first["type"] == "missing":
+        return f"lacks {column}"
+    if first["type"] == "string_type":
+        return f"{column} is empty or no text"
+    if first["type"].startswith("bool"):
+        return f"{column} is neither true nor false"
+    return f"{column}: {first['msg'].removeprefix('Value error, ')}"

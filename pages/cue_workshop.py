@@ -1,0 +1,18 @@
+"""Does the answer stand when the question only points?"""
+
+import streamlit as st
+
+from pages.ui.resources import the_store
+from pages.ui.workshop_run import pair_asked, show_pair_to_ask, show_trace
+from pages.ui.workshop_setup import show_workshop
+
+st.title("Does the answer stand when the question only points?")
+
+trace_id = pair_asked()
+unit_id = st.query_params.get("unit", "")
+if trace_id:
+    show_trace(the_store(), trace_id)
+elif unit_id:
+    show_pair_to_ask(the_store(), unit_id)
+else:
+    show_workshop(the_store())
