@@ -7,6 +7,7 @@ verbatim. Ids are text and made here, so that the same thing gets the same id in
 """
 
 __all__ = [
+    "LIVE_PAIRS",
     "LIVE_SUITE",
     "AnswerStatus",
     "Image",
@@ -90,8 +91,8 @@ class Origin(StrEnum):
     """Answers computed while somebody watched."""
 
 
-LIVE_SUITE = "live"
-"""Name of the suite of units made on the spot; no file's suite can have it."""
+LIVE_SUITE, LIVE_PAIRS = "live", "live-surgcheck"
+"""Names of the suites of units made on the spot, EndoCA's and SurgCheck's; no file's suite can have them."""
 
 
 class AnswerStatus(StrEnum):

@@ -3,13 +3,13 @@
 That suite has no runs, so no metric counts its pairs.
 """
 
-__all__ = ["LIVE_PAIRS", "PairToAsk", "live_pair", "pair_to_ask"]
+__all__ = ["PairToAsk", "live_pair", "pair_to_ask"]
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.domain.records import Role, System, Unit
+from backend.domain.records import LIVE_PAIRS, Role, System, Unit
 from backend.errors import AppError
 from backend.services.cue_pictures import cue_picture
 from backend.services.cue_workshop import OWN
@@ -19,9 +19,6 @@ from backend.services.surgcheck_cases import load_pair
 from backend.store.store import Store
 from backend.surgcheck.question_pairs import Pair
 from backend.surgcheck.stored_scenes import dump_box, dump_drawing
-
-LIVE_PAIRS = "live-surgcheck"
-"""Name of the suite of pairs made on the spot."""
 
 
 @dataclass(frozen=True, slots=True)

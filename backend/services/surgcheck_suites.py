@@ -5,7 +5,7 @@ __all__ = ["ceiling_table", "in_order", "is_balanced", "is_full_test", "place_of
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from backend.domain.records import LIVE_SUITE, System
+from backend.domain.records import LIVE_PAIRS, System
 from backend.services.endoca_series import records
 from backend.services.surgcheck_published import PRINTED_PAIRS
 from backend.store.store import Store
@@ -22,9 +22,9 @@ _ORDERS: Mapping[str, Sequence[str]] = {"task": tuple(Task), "level": tuple(Leve
 def surgcheck_suites(store: Store) -> list[str]:
     """Return the suites of pairs that a run has answered first, then the others; those made live are left out."""
     rows = store.rows(
-        "SELECT s.suite FROM suites s WHERE s.system = ? AND s.suite NOT LIKE ? "
+        "SELECT s.suite FROM suites s WHERE s.system = ? AND s.suite <> ? "
         "ORDER BY NOT EXISTS (SELECT 1 FROM runs r WHERE r.suite = s.suite), s.suite",
-        [System.SURGCHECK, f"{LIVE_SUITE}%"],
+        [System.SURGCHECK, LIVE_PAIRS],
     )
     return [row[0] for row in rows]
 

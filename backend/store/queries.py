@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from backend.domain.records import Stage
+from backend.domain.records import Stage, System
 from backend.endoca.vocabulary import QUESTION_CLASSES
 from backend.errors import AppError
 from backend.store.filters import DECIDES, UnitFilter
@@ -352,6 +352,7 @@ def _of_atomic_questions(chosen: UnitFilter, read: str) -> _Source:
 def _of_units(chosen: UnitFilter) -> _Source:
     """Return units ``u``, those no VLM has answered yet too, until a condition asks for a run or its outcome."""
     where, parameters = chosen.where()
+    where = f"u.suite IN (SELECT suite FROM suites WHERE system = '{System.ENDOCA}') AND {where}"
     if not _names("[or]", where):
         return _Source("units u", where, parameters)
     return _Source(f"units u LEFT JOIN ({_OUTCOMES}) ON o.unit_id = u.unit_id", _of_runs(chosen, where), parameters)

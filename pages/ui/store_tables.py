@@ -164,7 +164,9 @@ def _choose(rows: pd.DataFrame, *, key: str, ask: str) -> int | None:
     The key of a table from which rows can be removed holds the store's data version: a choice
     must not pass on to the row that takes the place of a removed one.
     """
-    times = {name: st.column_config.DatetimeColumn(f"{name}, UTC", format="YYYY-MM-DD HH:mm") for name in ("since", "when")}
+    times = {
+        name: st.column_config.DatetimeColumn(f"{name}, UTC", format="YYYY-MM-DD HH:mm") for name in ("since", "when")
+    }
     numbers = number_columns(*(name for name in rows.columns if pd.api.types.is_integer_dtype(rows[name])))
     widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
     cell = chosen_cell(

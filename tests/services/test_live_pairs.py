@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from backend.domain.progress import Cancelled
-from backend.domain.records import Role
+from backend.domain.records import LIVE_PAIRS, Role
 from backend.domain.vlm import Ask, Decoding, OnText, Reply
 from backend.errors import AppError
 from backend.services.cue_workshop import OWN, Question, cue_choices, with_own
 from backend.services.live_pairs import PAIRS, LivePair, find_pair
 from backend.services.pair_traces import PairTrace, live_runs, unit_pair_traces
-from backend.services.pair_units import LIVE_PAIRS, live_pair, pair_to_ask
+from backend.services.pair_units import live_pair, pair_to_ask
 from backend.services.runs.plan import VlmIdentity
 from backend.services.surgcheck_cases import load_pair
 from backend.store.store import Store

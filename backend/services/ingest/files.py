@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from backend.domain.progress import Report
-from backend.domain.records import LIVE_SUITE
+from backend.domain.records import LIVE_PAIRS, LIVE_SUITE
 from backend.errors import AppError, BadLine
 
 _SUFFIXES = re.compile(r"(\.(jsonl|ndjson|json|csv|parquet|txt|gz))+$", re.IGNORECASE)
@@ -80,7 +80,7 @@ def checked_suite_name(name: str | None) -> str | None:
 
 
 def _refuse_reserved(name: str) -> None:
-    if name == LIVE_SUITE:
+    if name in (LIVE_SUITE, LIVE_PAIRS):
         raise AppError(
             f"A suite cannot be named {name}: that one holds the questions asked live.",
             "Name another with --suite (on the Data page: 'suite').",

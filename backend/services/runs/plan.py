@@ -28,7 +28,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from backend.domain.records import LIVE_SUITE, Origin, Role, RunKey, Stage, System
+from backend.domain.records import LIVE_PAIRS, LIVE_SUITE, Origin, Role, RunKey, Stage, System
 from backend.domain.vlm import Decoding
 from backend.endoca import prompts as endoca
 from backend.errors import AppError
@@ -287,10 +287,10 @@ def _system_of(store: Store, suite: str) -> System:
             f"There is no suite {suite} in this store.",
             f"Suites in the store: {', '.join(known) or 'none'}. A manifest file can be named instead of a suite.",
         )
-    if suite == LIVE_SUITE:
+    if suite in (LIVE_SUITE, LIVE_PAIRS):
         raise AppError(
             f"Suite {suite} holds the questions asked live; they are no data set to run over.",
-            "Ask one of them again on the Live page. For a batch run, import a manifest with your questions.",
+            "Ask one again on the page it was asked on. For a batch run, import a manifest with your questions.",
         )
     if known[suite] not in ASKINGS:
         asked = ", ".join(name for name, system in known.items() if system in ASKINGS)
