@@ -3,6 +3,7 @@
 import streamlit as st
 
 from backend.domain.metric import percent
+from backend.domain.records import System
 from backend.services.endoca_series import MOST_UNANSWERED, vlm_places
 from backend.services.headlines import FEWEST_UNITS, headlines
 from backend.services.store_contents import totals
@@ -11,7 +12,7 @@ from pages.ui.first_steps import show_first_steps
 from pages.ui.first_visit import is_busy, show_coming_in
 from pages.ui.headline_cards import STYLE, show_headline
 from pages.ui.import_report import plural
-from pages.ui.links import CASE, DATA, ENDOCA
+from pages.ui.links import CASE, DATA, ENDOCA, SURGCHECK
 from pages.ui.resources import kept, the_store
 from pages.ui.run_overview import show_run_overview
 from pages.ui.store_tables import show_suites
@@ -58,6 +59,8 @@ if held.suites:
         show_run_overview(runs)
     with st.container(horizontal=True):
         st.page_link(ENDOCA, label="Compare VLMs on Paired answers")
+        if any(runs["system"] == System.SURGCHECK):
+            st.page_link(SURGCHECK, label="Look for shortcuts in surgical answers")
         st.page_link(CASE, label="Look at single cases")
         st.page_link(DATA, label="Import more on the Data page")
 

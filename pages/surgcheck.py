@@ -83,7 +83,8 @@ shows_printed = kept(is_full_test, chosen.suite) and not (questions.tasks or que
 printed = kept(printed_drops, metric) if shows_printed else drops.iloc[:0]
 printed_rows = records(printed)
 
-st.text(headline(rows, metric) if runs else f"No VLM has answered suite {chosen.suite} in this store yet.")
+told = headline(rows, metric) if runs else f"No VLM has answered suite {chosen.suite} in this store yet."
+st.text(told)
 show_pair_filters(chosen, choices, suites, runs, names)
 show_pair_sentence(chosen, names, pairs_counted(kept(pair_count, chosen)))
 if not runs:
@@ -115,7 +116,8 @@ with top[0]:
             key="slope_chart",
             alt="Scores with original and with less-biased questions by VLM",
         )
-        st.caption(f"A point opens its pairs; the bold number is the change in points. {CLEARLY}")
+        clearly = f" {CLEARLY}" if "clearly" in told else ""
+        st.caption(f"A point opens its pairs; the bold number is the change in points.{clearly}")
     if len(printed):
         st.caption(f"Hollow marks, dotted lines: {TABLES[metric].source}.")
     show_notes(chosen.suite, Figure.BY_VLM)

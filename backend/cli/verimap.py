@@ -11,7 +11,7 @@ import typer
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
 from backend.cli.output import Table, print_json, print_table, print_text, say
 from backend.errors import AppError, BadLine
-from backend.verimap.cell_rates import Undefined
+from backend.verimap.undefined_rates import Undefined
 
 if TYPE_CHECKING:
     from backend.verimap.coupling import CellFit, CountModel, Coupling

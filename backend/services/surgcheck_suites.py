@@ -66,7 +66,7 @@ def is_balanced(store: Store, suite: str) -> bool:
         "JOIN probes q ON q.unit_id = p.unit_id AND q.role = 'original' WHERE p.suite = ? GROUP BY ALL",
         [suite],
     )
-    by_cue = {cue: {tuple(row[1:]) for row in asked if row[0] == cue} for cue in (row[0] for row in asked)}
+    by_cue = {cue: {tuple(row[1:]) for row in asked if row[0] == cue} for cue in {row[0] for row in asked}}
     return set(by_cue) == set(Cue) - {Cue.NONE} and len({frozenset(pairs) for pairs in by_cue.values()}) == 1
 
 

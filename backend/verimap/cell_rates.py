@@ -4,12 +4,12 @@ A cell is one task, VLM and data set. With p the generator's error rate, FP / N 
 FN / N = (1 − p) FNR, so that Bias and dSkew (section 3.3) follow from rates, without counts.
 """
 
-__all__ = ["METRICS", "RATES", "Undefined", "cell_metrics"]
-
-from enum import StrEnum
+__all__ = ["METRICS", "RATES", "cell_metrics"]
 
 import numpy as np
 import pandas as pd
+
+from backend.verimap.undefined_rates import Undefined
 
 METRICS = ("fnr", "fpr", "bias", "dskew", "fpr_minus_fnr")
 """Columns of verifier metrics. ``fpr_minus_fnr`` is what the paper's tables 4 and 5 call Bias, and ``bias``,
@@ -17,15 +17,6 @@ METRICS = ("fnr", "fpr", "bias", "dskew", "fpr_minus_fnr")
 
 RATES = ("generator_accuracy", "fpr", "fnr")
 """Columns a cell is given by, in percent as the paper prints them."""
-
-
-class Undefined(StrEnum):
-    """What becomes of a rate with nothing to divide by."""
-
-    DROP = "drop"
-    """The cell is left out of what needs the rate."""
-    AS_PRINTED = "as-printed"
-    """The printed number is taken as measured, an unprinted one and a dSkew of 0 / 0 as 0: the paper's way."""
 
 
 def cell_metrics(cells: pd.DataFrame, undefined: Undefined = Undefined.DROP) -> pd.DataFrame:

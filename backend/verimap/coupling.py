@@ -8,16 +8,27 @@ random factors. Each fit says whether it converged, whether it is singular, and 
 that did not converge carries no numbers.
 """
 
-__all__ = ["CELL_MODEL", "COUNT_MODELS", "CellFit", "CountModel", "Coupling", "CouplingR2", "fit_cells", "fit_counts"]
+__all__ = [
+    "CELL_MODEL",
+    "COUNT_MODELS",
+    "CellFit",
+    "CountModel",
+    "Coupling",
+    "CouplingR2",
+    "ModelWords",
+    "fit_cells",
+    "fit_counts",
+]
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from backend.verimap.cell_rates import METRICS, Undefined, cell_metrics
+from backend.verimap.cell_rates import METRICS, cell_metrics
 from backend.verimap.goodness_of_fit import (
     LOGIT_VARIANCE,
     VarianceExplained,
@@ -33,6 +44,7 @@ from backend.verimap.laplace import LogisticDesign, RandomTerm
 from backend.verimap.likelihood_ratio import LikelihoodRatio, likelihood_ratio
 from backend.verimap.mixed_linear import LinearFit, fit_linear
 from backend.verimap.mixed_logistic import LogisticFit, fit_logistic
+from backend.verimap.undefined_rates import Undefined
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +193,7 @@ def _design(rows: pd.DataFrame, groupings: Groupings, *, fixed_slope: bool, rand
     )
 
 
-def _as_start(smaller: LogisticFit, n_terms: int) -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def _as_start(smaller: LogisticFit, n_terms: int) -> list[npt.NDArray[np.float64]]:
     """Return M1's estimates as parameters of M2, with slopes that vary a little: M2 then ends no lower than M1."""
     if smaller.estimates is None:
         return []

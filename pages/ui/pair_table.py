@@ -138,8 +138,9 @@ def _account(pair: PairCase, run: PairRun) -> str:
         for name, answer in answers
         if answer is not None and (answer.read_as != answer.said.text or len(answer.said.text) > FOLDED_FROM)
     )
+    who = ", ".join(part for part in (run.vlm, run.setting, "image withheld" if run.is_text_only else "") if part)
     return (
-        f"<details><summary>How {escape(run.vlm)} was judged{' (image withheld)' if run.is_text_only else ''}</summary>"
+        f"<details><summary>How {escape(who)} was judged</summary>"
         f"<p>{escape(run_sentence(pair, run))}</p>"
         f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{raw}<dl>{facts}</dl></details>"
     )

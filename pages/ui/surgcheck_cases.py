@@ -15,6 +15,7 @@ from backend.surgcheck.outcomes import PairOutcome
 from pages.ui.links import SURGCHECK
 from pages.ui.pair_list import show_pairs
 from pages.ui.resources import kept
+from pages.ui.surgcheck_cards import show_cards
 from pages.ui.surgcheck_words import pairs_counted
 
 ALL = "all"
@@ -61,14 +62,19 @@ def show_pairs_behind(behind: PairFilter, names: Mapping[str, str], *, by_outcom
     """
     if by_outcome:
         behind = _choose_outcome(behind)
-    words = pairs_counted(kept(pair_count, behind))
+    total = kept(pair_count, behind)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.html(f"<div>{escape(behind.sentence(names))}: <strong>{words}</strong></div>", width="stretch")
+        st.html(
+            f"<div>{escape(behind.sentence(names))}: <strong>{pairs_counted(total)}</strong></div>", width="stretch"
+        )
         if st.button("Keep as filter", type="tertiary", help="Show this list on the page, with a link to copy"):
             st.switch_page(SURGCHECK, query_params=behind.to_query())
-    show_pairs(behind, key="behind", height=420)
-    if by_outcome:
-        st.caption("Right and wrong: by exact match.")
+    if not by_outcome or not total:
+        show_pairs(behind, key="behind", height=420)
+        return
+    st.caption("Right and wrong by exact match.")
+    with st.container(height=440, border=False):
+        show_cards(behind, total, key="behind")
 
 
 def _choose_outcome(behind: PairFilter) -> PairFilter:

@@ -38,6 +38,8 @@ _COUNTS = {
     "n_failed": ("Failed", "Calls that failed; they count as wrong"),
     "n_empty": ("Empty", "Empty answers; they count as wrong"),
 }
+_HEADS = {"macro_f1_union": "F1, all labels"}
+"""Metric → head of its column, where its label is too long."""
 _OUTCOMES = {"n_hint_only": PairOutcome.HINT_ONLY, "n_pointed_only": PairOutcome.POINTED_ONLY}
 
 _GROUP_HEADS = {"task": "Task", "level": "Level", "cue": "Cue"}
@@ -86,7 +88,7 @@ def show_scores(rows: Sequence[Row], chosen: PairFilter, theme: Theme) -> PairFi
             "variant": text("Asked", width=100),
             "n": number("Questions", width=80, format="localized"),
             **{
-                key: number(f"{METRICS[key].label}, %", help=metric_words(key), width=122)
+                key: number(f"{_HEADS.get(key, METRICS[key].label)}, %", help=metric_words(key), width=112)
                 for key in _SHARES
                 if key != "judge_accuracy"
             },
@@ -131,15 +133,15 @@ def show_drops(
     label = METRICS[metric].label
     tests = {
         "n_hint_only": number(
-            "Only original", help="Pairs right by the original question alone: the words did the looking", width=95
+            "Only with hint", help="Pairs right by the original question alone: the words did the looking", width=98
         ),
-        "n_pointed_only": number("Only less-biased", help="Pairs right by the less-biased question alone", width=110),
+        "n_pointed_only": number("Only without", help="Pairs right by the less-biased question alone", width=92),
         "p_value": text(
             "p (frames)",
             help="Two-sided exact sign-flip test of the drop; the pairs of a frame flip together",
-            width=80,
+            width=76,
         ),
-        "p_mcnemar": text("p (pairs)", help="Exact McNemar test, which takes pairs as independent", width=75),
+        "p_mcnemar": text("p (pairs)", help="Exact McNemar test, which takes pairs as independent", width=68),
     }
     return _clickable(
         table,
@@ -151,12 +153,12 @@ def show_drops(
         column_config={
             **_ABOUT,
             **({by: text(_GROUP_HEADS[by], width=130)} if by else {}),
-            Variant.ORIGINAL: number("Original, %", help=f"With original questions. {metric_words(metric)}", width=120),
-            Variant.LESS_BIASED: number("Less-biased, %", help=f"{label} with less-biased questions", width=120),
-            "gap": number("Drop, points", help="Original minus less-biased, over the same pairs, by frames", width=140),
+            Variant.ORIGINAL: number("Original, %", help=f"With original questions. {metric_words(metric)}", width=112),
+            Variant.LESS_BIASED: number("Less-biased, %", help=f"{label} with less-biased questions", width=112),
+            "gap": number("Drop, points", help="Original minus less-biased, over the same pairs, by frames", width=134),
             **(tests if metric == "accuracy" else {}),
-            "n_pairs": number("Pairs", width=65, format="localized"),
-            "n_images": number("Frames", width=65, format="localized"),
+            "n_pairs": number("Pairs", width=55, format="localized"),
+            "n_images": number("Frames", width=60, format="localized"),
         },
     )
 
@@ -225,8 +227,8 @@ def show_ablation_table(
 
 
 _ABOUT: dict[str, Any] = {
-    "label": st.column_config.TextColumn("VLM", pinned=True, width=165),
-    "origin": st.column_config.TextColumn("Origin", width=103),
+    "label": st.column_config.TextColumn("VLM", pinned=True, width=150),
+    "origin": st.column_config.TextColumn("Origin", width=101),
 }
 
 

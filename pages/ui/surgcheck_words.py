@@ -72,7 +72,7 @@ def headline(rows: Sequence[Row], metric: str) -> str:
         return f"None of {len(both):,} runs clearly loses when a question only points. {worst['label']} {told}"
     lose = "loses" if losing == 1 else "lose"
     count = f"{losing:,} of {len(both):,} runs clearly {lose} when a question only points"
-    return f"{count}, {worst['label']} most: it {told}"
+    return f"{count}. {worst['label']} loses most: it {told}"
 
 
 def _drop_words(row: Row) -> str:

@@ -84,7 +84,9 @@ def main() -> None:
     given = {Variant.ORIGINAL: options.original, Variant.LESS_BIASED: options.less_biased}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        n_rows, files, pairs = 0, [], []
+        n_rows = 0
+        files: list[Path] = []
+        pairs: list[list[PlacedFile]] = []
         while n_rows < options.answers:
             number = len(pairs)
             pair = []

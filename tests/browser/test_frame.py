@@ -22,6 +22,8 @@ PAGES = {
     "/": "Overview",
     "/endoca": "Paired answers",
     "/asr": "ASR",
+    "/surgcheck": "Shortcuts",
+    "/cue_workshop": "Cue workshop",
     "/case": "Case",
     "/live": "Live",
     "/runs": "Runs",

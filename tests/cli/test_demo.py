@@ -91,7 +91,7 @@ def test_demo_fills_a_new_store_and_the_second_time_changes_nothing(
 def test_demo_puts_the_shipped_answers_into_a_new_store(store: Path) -> None:
     said = done("demo", "--store", store, "--json").json
     assert said["suites"][0]["n_units"] == len(samples())
-    assert {run["vlm"] for run in said["runs"]} == {"Box VLM", "Blind baseline"}
+    assert {run["vlm"] for run in said["runs"]} == {"Box VLM", "Blind baseline", "Text look-up"}
     assert all(run["n_missing"] == run["n_failed"] == 0 for run in said["runs"])
 
 

@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend.domain.records import Stage, System
+from backend.domain.records import LIVE_PAIRS, Stage, System
 from backend.services.endoca_series import records
-from backend.services.pair_units import LIVE_PAIRS
 from backend.services.surgcheck_lists import answered_pairs
 from backend.store.pair_filters import PairFilter, pair_count
 from backend.surgcheck.outcomes import PairOutcome
 from backend.surgcheck.tasks import Task
 from pages.ui.resources import the_store
+from pages.ui.surgcheck_cards import card_html
 from pages.ui.surgcheck_cases import flips_of, pairs_behind
-from pages.ui.surgcheck_failures import failure_html
 from pages.ui.surgcheck_tables import readable
 from pages.ui.surgcheck_words import (
     ablation_sentence,
@@ -223,7 +222,7 @@ def test_missing_answers_are_told_as_wrong(page: AppTest) -> None:
 def test_failures_show_the_words_that_differ_and_can_be_turned_round(page: AppTest) -> None:
     app = opened(page, suite=SUITE)
     drawn = html_of(app)
-    assert drawn.count('class="failure"') == 6
+    assert drawn.count('class="pair-card"') == 6
     assert "What action is the <mark>grasper</mark> indicated by the red arrow" in drawn
     assert "What action is the <mark>tool</mark> indicated by the red arrow" in drawn
     app.query_params["failures"] = "pointed_only"
@@ -231,7 +230,7 @@ def test_failures_show_the_words_that_differ_and_can_be_turned_round(page: AppTe
     assert "There is no such pair." in texts_of(app)
     app.query_params["failures"] = "nonsense"
     app.run()
-    assert html_of(app).count('class="failure"') == 6
+    assert html_of(app).count('class="pair-card"') == 6
 
 
 def test_the_choice_of_whose_failures_lives_in_the_link(page: AppTest) -> None:
@@ -259,7 +258,7 @@ def test_as_many_pairs_are_listed_as_are_counted(page: AppTest) -> None:
 def test_a_card_escapes_what_a_data_set_and_a_vlm_say(store_file: Path, page: AppTest) -> None:
     opened(page, suite=SUITE)
     [row] = records(answered_pairs(the_store(), PairFilter(suite=SUITE, tasks=("Action",)), HINT, offset=0, limit=1))
-    drawn = failure_html(
+    drawn = card_html(
         row | {"original": "Is <i>it</i> a hook?", "reference": "<u>", "less_biased_answer": "<s>" + "x" * 200}
     )
     assert "&lt;i&gt;it&lt;/i&gt;" in drawn and "&lt;u&gt;" in drawn and "&lt;s&gt;" in drawn
@@ -276,8 +275,8 @@ def drop(label: str, gap: float | None, **more: Any) -> dict[str, Any]:
 def test_the_headline_counts_those_that_clearly_lose_and_leaves_the_blind_out() -> None:
     rows = [drop("A", 0.1), drop("B", 0.005), drop("C", None), drop("blind", 0.4, vlm_group="blind")]
     assert headline(rows, "accuracy") == (
-        "1 of 2 runs clearly loses when a question only points, A most: it answers 50.0 % of original questions right "
-        "and 40.0 % of less-biased ones, a drop of 10.0 points (9.0 to 11.0; 9 pairs, 3 frames)."
+        "1 of 2 runs clearly loses when a question only points. A loses most: it answers 50.0 % of original questions "
+        "right and 40.0 % of less-biased ones, a drop of 10.0 points (9.0 to 11.0; 9 pairs, 3 frames)."
     )
 
 

@@ -20,6 +20,7 @@ from backend.services.removal import remove_suite
 from backend.services.runs.import_run import import_run
 from backend.services.runs.plan import read_plan
 from backend.services.runs.runner import run_plan
+from backend.services.surgcheck_files import generate_files
 from backend.store.store import Store
 from backend.surgcheck.cue_drawing import draw_cue
 from backend.surgcheck.stored_scenes import load_drawing, load_scene
@@ -229,3 +230,22 @@ def test_a_run_planned_without_a_store_finds_its_questions_by_the_files_ids(
         [run] = import_run(other, tmp_path / "run").runs
         assert (run.n_answers, run.n_missing) == (len(plan.items), 0)
         assert other.value("SELECT count(*) FROM calls JOIN probes USING (probe_id)") == len(plan.items)
+
+
+def test_pairs_without_boxes_get_those_of_scene_graphs_in_either_order(scenes: Path, tmp_path: Path) -> None:
+    """A hand with one tool, a structure with one box; what could be two things stays as it is."""
+    folder = tmp_path / "generated"
+    generate_files(scenes, folder)
+    held = []
+    for number, order in enumerate(((scenes, folder), (folder, scenes))):
+        with Store.create(tmp_path / f"{number}.duckdb") as store:
+            for path in order:
+                bring(store, path, suite="graphs" if path == scenes else None)
+            pairs = "SELECT cue, annotation_id, box, drawing FROM pairs WHERE suite = 'full_test' ORDER BY unit_id"
+            held.append(store.rows(pairs))
+            assert not bring(store, scenes, suite="graphs").changed
+            boxes = "SELECT DISTINCT cue, annotation_id, box FROM pairs WHERE suite = ? ORDER BY ALL"
+            assert store.rows(boxes, ["full_test"]) == store.rows(boxes, ["graphs"])
+    assert held[0] == held[1]
+    assert {cue for cue, _, box, _ in held[0] if box is None} == {"none"}
+    assert {cue for cue, *_, drawing in held[0] if drawing} == {"box", "arrow"}

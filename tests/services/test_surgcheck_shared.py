@@ -176,7 +176,7 @@ def red_over(base: "np.ndarray[Any, Any]", path: Path) -> "np.ndarray[Any, Any]"
     """Return where a picture is red and its frame is not."""
     pixels = np.asarray(Image.open(path).convert("RGB")).astype(int)
     red = (pixels[..., 0] > 150) & (pixels[..., 1] < 90) & (pixels[..., 2] < 90)
-    return red & (np.abs(pixels - base).sum(axis=2) > 100)
+    return np.asarray(red & (np.abs(pixels - base).sum(axis=2) > 100))
 
 
 def dilated(mask: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":

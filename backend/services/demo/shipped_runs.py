@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from shutil import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,7 @@ from backend.services.demo.shipped import (
     RECONCILED,
     RUNS,
     SURGICAL,
+    SURGICAL_FRAMES,
     SURGICAL_LOOKUP,
     SURGICAL_SUITE,
     SURGICAL_TEXT_ONLY,
@@ -151,12 +153,15 @@ def _text_only_plan(identity: VlmIdentity) -> Plan:
 
 
 def _draw_cues(folder: Path) -> Path:
-    """Write each picture the surgical questions are about, cues drawn in, and return the folder."""
+    """Write each picture the surgical questions are about, cues drawn in or the frame as it is; return the folder."""
     pictures = {pair.image: pair for pair, _ in surgical_pairs().values()}
     for name, pair in pictures.items():
-        pixels = np.asarray(Image.open(DEMO / files.LAPAROSCOPY / pair.frame).convert("RGB"))
-        drawn = draw_cue(pixels, pair.drawing) if pair.drawing else pixels
-        Image.fromarray(drawn).save(folder / name, "PNG")
+        frame = SURGICAL_FRAMES / pair.frame
+        if pair.drawing is None:
+            copy(frame, folder / name)
+        else:
+            pixels = np.asarray(Image.open(frame).convert("RGB"))
+            Image.fromarray(draw_cue(pixels, pair.drawing)).save(folder / name, "PNG")
     return folder
 
 

@@ -13,11 +13,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 from PIL import Image
 
 from backend.domain.progress import Report, silent
 from backend.errors import AppError
+from backend.services.cue_pictures import cue_picture
 from backend.services.images import suite_images
 from backend.store.arrow import arrow_table
 from backend.store.store import Store
@@ -25,9 +25,6 @@ from backend.surgcheck.stored_scenes import load_drawing
 
 FOLDER = "cue-pictures"
 """Beside the store."""
-
-QUICK = 1
-"""PNG compression: a quarter of the usual one's time for a quarter more bytes."""
 
 _REPORT_EVERY = 20
 
@@ -61,10 +58,8 @@ def draw_cue_pictures(store: Store, suite: str | None = None, *, report: Report 
         What was done, in sentences; none where there was nothing to do.
 
     Raises:
-        AppError: The pictures cannot be written.
+        AppError: A frame cannot be read, or the pictures cannot be written.
     """
-    from backend.surgcheck.cue_drawing import draw_cue
-
     folder = (store.path.parent / FOLDER).resolve()
     known = store.rows(_WANTED, {"suite": suite, "folder": str(folder)})
     wanted = [row[:4] for row in known if row[4] is None or not (folder / row[4]).is_file()]
@@ -82,15 +77,13 @@ def draw_cue_pictures(store: Store, suite: str | None = None, *, report: Report 
             if frame is None:
                 n_without += 1
                 continue
-            with Image.open(frame.path) as opened:
-                pixels = np.asarray(opened.convert("RGB"))
-            picture = Image.fromarray(draw_cue(pixels, load_drawing(drawing)))
-            content = BytesIO()
-            picture.save(content, "PNG", compress_level=QUICK)
-            name, written = f"{picture_id.replace(':', '_')}.png", content.getvalue()
-            _write(folder / name, written)
-            sha256 = hashlib.sha256(written).hexdigest()
-            drawn.append(_Drawn(picture_id, name, sha256, picture.width, picture.height, "PNG", len(written)))
+            content = cue_picture(frame.path, load_drawing(drawing))
+            name = f"{picture_id.replace(':', '_')}.png"
+            _write(folder / name, content)
+            with Image.open(BytesIO(content)) as picture:
+                size = picture.size
+            sha256 = hashlib.sha256(content).hexdigest()
+            drawn.append(_Drawn(picture_id, name, sha256, *size, "PNG", len(content)))
     except OSError as error:
         raise AppError(
             f"Pictures with cues cannot be kept in {folder} ({error.strerror}).",
@@ -101,9 +94,7 @@ def draw_cue_pictures(store: Store, suite: str | None = None, *, report: Report 
         _attach(store, folder, drawn)
     notes = [f"Pictures with a box or an arrow that were drawn: {len(drawn):,}."] if drawn else []
     if n_without:
-        notes.append(
-            f"Pictures with a box or an arrow that are not at hand, and neither are their frames: {n_without:,}."
-        )
+        notes.append(f"Pictures with a box or an arrow that lack their file and their frame's: {n_without:,}.")
     return notes
 
 

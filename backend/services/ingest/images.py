@@ -10,7 +10,9 @@ __all__ = ["attach_images"]
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
@@ -45,6 +47,11 @@ class _Checked:
     root: Path
     facts: dict[Path, ImageFacts] = field(default_factory=dict)
     faults: dict[Path, str] = field(default_factory=dict)
+
+    def look_at(self, files: Iterable[Path]) -> None:
+        """Look at several files at once: most of it is decoding, during which other threads go on."""
+        with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+            list(pool.map(self._is_sound, dict.fromkeys(files)))
 
     def sound(self, files: Iterable[Path]) -> list[Path]:
         """Return those of ``files`` that are sound; the others go to `faults`."""
@@ -95,11 +102,12 @@ def attach_images(store: Store, folder: Path, *, report: Report = silent) -> Imp
     n_so_named = Counter(name for image in images for name in image.names)
     taken: dict[str, tuple[Path, ImageFacts]] = {}
     ambiguous: list[str] = []
+    named = [_candidates(image, by_name, unique=all(n_so_named[name] == 1 for name in image.names)) for image in images]
     for done, image in enumerate(images):
         if done % _REPORT_EVERY == 0:
             report("checking images", done, len(images))
-        candidates = _candidates(image, by_name, unique=all(n_so_named[name] == 1 for name in image.names))
-        sound = checked.sound(candidates)
+            checked.look_at(chain.from_iterable(named[done : done + _REPORT_EVERY]))
+        sound = checked.sound(named[done])
         if _n_contents(sound, checked) > 1:
             sound = _ending_as(image, sound) or sound
         if _n_contents(sound, checked) > 1:

@@ -65,12 +65,12 @@ class ImportReport:
     bad_lines: list[BadLine] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What was decided on the way, in sentences."""
-    left_out: list[BadLine] = field(default_factory=list)
-    """Rows that are sound in form and were not taken, each with its reason (SurgCheck)."""
     exclusions: dict[str, int] = field(default_factory=dict)
     """What was left out, counted by reason: samples of Kvasir-VQA-x1, questions of scene graphs, rows of SurgCheck."""
     images: dict[str, int] = field(default_factory=dict)
     """What became of images and their files, as `attach_images` counts them; ``new`` is what changed."""
+    left_out: list[BadLine] = field(default_factory=list)
+    """Rows that are sound in form and were not taken, each with its reason (SurgCheck)."""
 
     @property
     def changed(self) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from backend.store.arrow import arrow_array, arrow_table
+from backend.surgcheck.exclusions import Reason
 from backend.surgcheck.grounding_cues import Arrow, Outline, arrow_cue, box_cue, position_word
 from backend.surgcheck.scene_graphs import Anatomy, Hand, SceneGraph, Tool
 from backend.surgcheck.stored_scenes import dump_box, dump_drawing, load_scene
@@ -66,13 +67,11 @@ def _is_there(scene: SceneGraph, thing: Tool | Anatomy, question: str) -> bool:
 
 def _drawing(scene: SceneGraph, thing: Tool | Anatomy, cue: Cue) -> Outline | Arrow | None:
     """Return what the release draws: its arrows take no notice of other boxes."""
-    if cue is Cue.BOX:
-        drawing = box_cue(thing.box, scene.width, scene.height)
-    elif cue is Cue.ARROW:
-        drawing = arrow_cue(thing.box, scene.width, scene.height)
-    else:
+    if cue not in (Cue.BOX, Cue.ARROW):
         return None
-    return drawing if isinstance(drawing, Outline | Arrow) else None
+    draw = box_cue if cue is Cue.BOX else arrow_cue
+    drawing: Outline | Arrow | Reason = draw(thing.box, scene.width, scene.height)
+    return None if isinstance(drawing, Reason) else drawing
 
 
 def _write(
