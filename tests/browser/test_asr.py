@@ -27,7 +27,7 @@ def test_a_count_of_repairs_leads_to_the_case(open_page: OpenPage, reconciled: s
     page = open_page(f"/asr?suite={SUITE}", address=reconciled)
     expect(page.get_by_role("heading", level=1)).to_have_text("Do a VLM's own parts mend its answer?")
     changes = page.locator(".st-key-changes")
-    click_cell(changes, across=0.4, row=0)
+    click_cell(changes, across=0.33, row=0)
     page.get_by_text("ASR: Became right").wait_for()
     wait_for_app(page)
     page.locator(".st-key-changes_open").get_by_role("button", name="Open", exact=True).click()
