@@ -65,6 +65,8 @@ def test_the_overview_shows_how_the_vlm_in_the_box_was_trained(
     first_start: str, open_page: OpenPage, scheme: str
 ) -> None:
     page = open_page("/", address=first_start, scheme=scheme)
+    page.get_by_test_id("stMain").get_by_role("link", name="See one: right answer, wrong part").first.wait_for()
+    wait_for_app(page)
     heading = page.get_by_role("heading", name="The VLM in the box")
     heading.scroll_into_view_if_needed()
     expect(page.get_by_text("it answers nonsense")).to_be_visible()
