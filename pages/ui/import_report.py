@@ -112,12 +112,7 @@ def show_report(report: ImportReport, *, key: str) -> None:
     if report.images:
         _table([{"images and files": IMAGE_WORDS.get(name, name), "number": n} for name, n in report.images.items()])
     if report.exclusions:
-        _table(
-            [
-                {"left out, by reason": reason, "number": n}
-                for reason, n in report.exclusions.items()
-            ]
-        )
+        _table([{"left out, by reason": reason, "number": n} for reason, n in report.exclusions.items()])
     if report.notes:
         items = "".join(f"<li>{escape(note)}</li>" for note in report.notes[:MAX_LISTED_LINES])
         rest = len(report.notes) - MAX_LISTED_LINES
