@@ -17,7 +17,7 @@ from backend.endoca.question_templates import propose_atomic_questions
 from backend.endoca.typed_questions import MAX_QUESTION
 from backend.errors import AppError
 from backend.services.cases import Case, CaseImage, load_case, load_image
-from backend.services.live_units import example_units, keep_image, live_unit
+from backend.services.live_units import example_units, live_unit
 from backend.store.store import Store
 from pages.ui.case_view import STYLE as CASE_STYLE
 from pages.ui.case_view import identity, show_image
@@ -25,15 +25,13 @@ from pages.ui.errors import show_error
 from pages.ui.image_routes import thumbnail_url
 from pages.ui.links import CASE, DATA
 from pages.ui.live_start import begin_anew, choose_vlm, go_to, start_live
+from pages.ui.own_image import bring_image
 from pages.ui.resources import kept
 
 N_EXAMPLES = 6
 
 BOX_GROUP = "demo"
 """Group of the VLM in the box."""
-
-MAX_MB = 50
-"""Of an image that a person sends."""
 
 MAX_PARTS = 10 * MAX_QUESTION
 """Characters of all parts together."""
@@ -46,12 +44,6 @@ NOTHING_PROPOSED = "live_nothing_proposed"
 
 FILLED_FROM = "live_filled_from"
 """Session state: the case whose questions were put into the fields last."""
-
-N_SENT = "live_n_sent"
-"""Session state: how many images this person sent that are kept; each leaves an empty field for the next."""
-
-REFUSED = "live_refused"
-"""Session state: why the image that stands in the field cannot be used."""
 
 WHAT = (
     "A VLM is asked the whole question and each of its parts, is told its own answers to the parts, and is asked "
@@ -81,7 +73,7 @@ def show_setup(store: Store) -> None:
         if case is not None:
             st.html(identity(case))
         with st.expander("Ask about another image"):
-            _bring_image(store)
+            bring_image(store, "live_upload", lambda image_id: go_to(image=image_id))
         st.button("Choose something else", on_click=begin_anew, key="begin_anew")
     with right:
         _ask(store, case, image)
@@ -107,34 +99,7 @@ def _choose(store: Store) -> None:
         st.text("No case in the store has its image at hand.")
         st.page_link(DATA, label="Import a suite, or attach images, on the Data page")
     st.subheader("Or bring an image")
-    _bring_image(store)
-
-
-def _bring_image(store: Store) -> None:
-    key = f"live_upload_{st.session_state.get(N_SENT, 0)}"
-    sent = st.file_uploader(
-        "An image of your own", max_upload_size=MAX_MB, key=key, on_change=_keep_sent, args=(store, key)
-    )
-    st.caption(
-        "It is kept beside the store on the machine that Parallax runs on, without its name. A VLM behind a service "
-        "is sent it; the choice of VLMs says which are."
-    )
-    refused = st.session_state.get(REFUSED)
-    if sent is not None and refused is not None:
-        show_error(refused)
-
-
-def _keep_sent(store: Store, key: str) -> None:
-    """Keep the image that was sent and put it into the link, before the page is drawn: no press is lost."""
-    state = st.session_state
-    state[REFUSED] = None
-    if state[key] is None:
-        return
-    try:
-        go_to(image=keep_image(store, state[key].getvalue()))
-        state[N_SENT] = state.get(N_SENT, 0) + 1
-    except AppError as error:
-        state[REFUSED] = error
+    bring_image(store, "live_upload", lambda image_id: go_to(image=image_id))
 
 
 def _fill(case: Case | None) -> None:

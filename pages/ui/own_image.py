@@ -12,6 +12,7 @@ from backend.store.store import Store
 from pages.ui.errors import show_error
 
 MAX_MB = 50
+"""Of an image that a person sends."""
 
 
 def bring_image(store: Store, key: str, brought: Callable[[str], None]) -> None:
