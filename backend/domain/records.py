@@ -46,6 +46,8 @@ class Role(StrEnum):
     """SurgCheck: the question that names what it asks about."""
     LESS_BIASED = "less_biased"
     """SurgCheck: its twin that only points."""
+    GENERATE = "generate"
+    """VeriMap: the question whose answer is verified."""
 
 
 class Stage(StrEnum):
@@ -63,10 +65,16 @@ class Stage(StrEnum):
     """The control of SELECT, without premises."""
     VERIFY = "verify"
     """VeriMap: verdicts on answers."""
+    LOOK = "look"
+    """VeriMap: what the two-step verifier says of the image before it sees the answer."""
+    LOOP = "loop"
+    """VeriMap: answers given again, after verdict and explanation came back (one turn of the feedback loop)."""
+    LABEL = "label"
+    """VeriMap: tasks of questions, as an annotator sees them. The store keeps labels; it holds no run of this stage."""
     TEXT_ONLY = "text_only"
     """SurgCheck: the original questions, asked with the image withheld."""
     JUDGE = "judge"
-    """SurgCheck: scores of another run's answers. They belong to that run; the store holds no run of this stage."""
+    """What a judge said of another run's answers. It belongs to that run; the store holds no run of this stage."""
 
 
 class VlmGroup(StrEnum):
@@ -153,9 +161,9 @@ class Unit:
     image: Image
     split: str
     complexity: int
-    """Number of atomic questions (EndoCA, section III-C: m_i); 0 for a pair of SurgCheck."""
+    """Number of atomic questions (EndoCA, section III-C: m_i); 0 for those of SurgCheck and VeriMap."""
     question_classes: tuple[str, ...]
-    """Question classes of the atomic questions, in order; of a pair its task alone."""
+    """Question classes of the atomic questions, in order; of a pair its task alone; empty in VeriMap."""
     probes: tuple[Probe, ...]
 
     @staticmethod

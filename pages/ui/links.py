@@ -5,15 +5,18 @@ Streamlit takes relative paths from the frame's own folder, so these are absolut
 
 __all__ = [
     "ASR",
+    "AUDIT",
     "CASE",
     "CUE_WORKSHOP",
     "DATA",
     "ENDOCA",
     "LIST",
     "LIVE",
+    "LOOP",
     "OVERVIEW",
     "RUNS",
     "SURGCHECK",
+    "VERIMAP",
     "address_of",
     "case_query",
     "open_page",
@@ -38,6 +41,9 @@ LIVE = _PAGES / "live.py"
 DATA = _PAGES / "data.py"
 SURGCHECK = _PAGES / "surgcheck.py"
 CUE_WORKSHOP = _PAGES / "cue_workshop.py"
+VERIMAP = _PAGES / "verimap.py"
+LOOP = _PAGES / "loop.py"
+AUDIT = _PAGES / "audit.py"
 
 LIST = "cases"
 """The anchor of the list on Paired answers."""

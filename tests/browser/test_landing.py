@@ -87,8 +87,12 @@ def wait_for_hold(page: Any) -> None:
 def scroll_up(page: Any) -> None:
     """Turn the wheel until the page is at its top."""
     page.mouse.move(640, 300)
-    page.mouse.wheel(0, -10_000)
-    wait_until(page, lambda: scrolled_by(page) == 0, "the page follows the wheel")
+
+    def turned_to_the_top() -> bool:
+        page.mouse.wheel(0, -10_000)
+        return scrolled_by(page) == 0
+
+    wait_until(page, turned_to_the_top, "the page follows the wheel")
 
 
 @pytest.mark.parametrize("way", ["pasted link", "reload", "back to the list", "back in the history"])
