@@ -116,7 +116,7 @@ class Item:
     """One probe as it is asked."""
 
     item_id: str
-    """SHA-256, in hex, over VLM, decoding, prompt version, image, prompt, probe and stage."""
+    """Hash over VLM, decoding, prompt version, image, prompt, probe and stage; see `item_id`."""
     probe_id: str
     unit_id: str
     prompt: str
@@ -178,6 +178,8 @@ class Plan:
         """The same of those that are not on this machine."""
         return {item.image_id: item.image_name for item in self.items if item.lacks_image}
 
+
+_ID_LETTERS = 24
 
 _PROBES = """
     WITH placed AS (
@@ -302,6 +304,10 @@ def _system_of(store: Store, suite: str) -> System:
 
 
 def item_id(key: RunKey, vlm: VlmIdentity, probe_id: str, prompt: str, image_id: str, sha256: str | None) -> str:
-    """Return the id of an item; see `Item.item_id`."""
+    """Return the id of an item: the first 96 bits, in hex, of a SHA-256 over all that decides its answer.
+
+    A whole digest a row would be most of a run folder's size.
+    """
     image = (sha256 or f"not at hand: {image_id}") if image_id else "no image"
-    return text_sha256("\x1f".join((vlm.digest, key.decoding, key.prompt_version, image, prompt, probe_id, key.stage)))
+    decides = (vlm.digest, key.decoding, key.prompt_version, image, prompt, probe_id, key.stage)
+    return text_sha256("\x1f".join(decides))[:_ID_LETTERS]
