@@ -121,7 +121,7 @@ def test_the_list_has_what_can_be_asked_first_and_every_other_one_with_what_it_l
     assert "needs a GPU with 21 GB, or 42 GB of free memory; there are 12 GB" in lacking
     assert "<td>8B</td><td>general, open</td><td>Apache 2.0</td>" in lacking
     assert "no key in the environment variable OPENAI_API_KEY" in row_of(app, "GPT-5.5")
-    assert app.expander[0].label == "21 VLMs in the list, 1 can be asked here"
+    assert app.expander[0].label == "22 VLMs in the list, 1 can be asked here"
 
 
 def test_where_none_can_be_asked_nothing_is_chosen_and_the_list_says_why(open_picker: OpenPicker) -> None:

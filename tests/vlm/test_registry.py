@@ -108,7 +108,7 @@ class TestWhatShips:
     def test_no_temperature_is_sent_to_a_service_that_refuses_one_and_its_note_says_so(self) -> None:
         services = {entry.name: entry for entry in Registry.load().entries if entry.openai}
         assert {name: entry.openai.sends_temperature for name, entry in services.items() if entry.openai} == {
-            "GPT-5.5": False, "Grok-4.20": True, "Claude Opus 4.7": False,
+            "GPT-5.5": False, "GPT-5-mini": False, "Grok-4.20": True, "Claude Opus 4.7": False,
         }  # fmt: skip
         for entry in services.values():
             assert ("its answers are not greedy" in entry.note) is (entry.name != "Grok-4.20")
