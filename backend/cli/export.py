@@ -71,3 +71,28 @@ def export_surgcheck(
         print_json({"model": run.vlm, "suite": run.suite, "run_id": run.run_id, "file": str(out), "n_lines": n_lines})
     else:
         print_text(f"Wrote {n_lines:,} lines of {run.vlm} on {run.suite} to {out}.")
+
+
+@group.command("verimap", epilog=examples("export verimap --model MedGemma --suite vqa-rad --out medgemma.jsonl.gz"))
+def export_verimap(
+    ctx: typer.Context,
+    model: Annotated[str, typer.Option(metavar="VLM", help="The verifier's name, or a run's id.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help=".jsonl or .csv (plain or .gz), or .parquet.")],
+    suite: Annotated[str | None, typer.Option(help="One data set; else all that the VLM has verified.")] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what a verifier said as verification records, one a verdict.
+
+    All turns and conditions, on whosever answers. Imported into an empty store, the file gives the same
+    verifications.
+    """
+    from backend.services.export_verimap import export_verimap
+
+    options = options_of(ctx, store, as_json)
+    with options.open_store() as opened, progress() as report:
+        n_records = export_verimap(opened, model, out, suite=suite, report=report)
+    if options.as_json:
+        print_json({"model": model, "suite": suite, "file": str(out), "n_lines": n_records})
+    else:
+        print_text(f"Wrote {n_records:,} verification records of {model} to {out}.")

@@ -3,9 +3,10 @@
 __all__ = ["group"]
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
 from backend.cli.output import print_report
@@ -129,6 +130,93 @@ def import_surgcheck(
     wanted = Wanted(model, setting, suite, group_name, parse_map(columns), mode, lenient)
     with options.make_store() as opened, opened_places(paths or []) as placed, progress() as report:
         outcome = import_surgcheck(opened, told or placed, wanted, report=report)
+        refused = _attach(opened, images, outcome, report)
+    print_report(outcome, as_json=options.as_json)
+    if refused is not None:
+        raise refused
+
+
+class _SeveralLabels(TyperCommand):
+    """Takes all words behind ``--labels`` for its values, up to the next option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        repeated: list[str] = []
+        is_label = False
+        for word in args:
+            if word.startswith("-"):
+                is_label = word == "--labels"
+            elif is_label and repeated[-1] != "--labels":
+                repeated.append("--labels")
+            repeated.append(word)
+        return super().parse_args(ctx, repeated)
+
+
+@group.command(
+    "verimap",
+    cls=_SeveralLabels,
+    epilog=examples(
+        "import verimap VQA_RAD_Dataset_Public.json --dataset vqa-rad --images VQA_RAD_Image_Folder",
+        "import verimap Slake1.0 --dataset slake --labels rules",
+        "import verimap --dataset slake --labels a.csv b.csv c.csv --checked by_hand.csv",
+        "import verimap --records verdicts.parquet",
+    ),
+)
+def import_verimap(
+    ctx: typer.Context,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH", help="Files or folder of a data set.", show_default=False)
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="vqa-rad, slake, pathvqa, pmc-vqa or medxpertqa; with --labels any stored one.")
+    ] = None,
+    records: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Verification records: JSON lines, CSV or Parquet.")
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE…", help='Tasks of the questions: one file, three that vote, or the word "rules".'),
+    ] = None,
+    checked: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Tasks that a person gave to some questions, to compare.")
+    ] = None,
+    images: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with the image files.")] = None,
+    lenient: LenientOption = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Import questions of a VQA data set, task labels of its questions, or verification records.
+
+    A data set is read as it is published; its name is the suite's. Labels come from one file, from the vote of
+    several annotators' files (the majority; where all differ, the first by alphabet), or are proposed by rules
+    from the question. Without a PATH they go to the stored questions. Records need id, dataset, task, generator,
+    verifier, oracle_correct and verdict; they find their questions by data set and id, or make them.
+    """
+    from backend.services.ingest.files import SourceFile
+    from backend.services.ingest.verimap_labels import RULES, LabelFiles
+    from backend.services.ingest.verimap_questions import import_verimap, question_files
+    from backend.services.ingest.verimap_records import import_verification_records
+
+    options = options_of(ctx, store, as_json)
+    if bool(records) == bool(dataset) or (records and (paths or labels or checked)):
+        raise AppError(
+            "Name the files of a data set with --dataset, or verification records with --records.",
+            "For example: python -m backend import verimap Slake1.0 --dataset slake",
+        )
+    if checked is not None and not labels:
+        raise AppError("--checked compares labels, and none are named.", "Name them with --labels.")
+    if images is not None and not images.is_dir():
+        raise AppError(f"There is no folder {images}.", "Check the path given to --images.")
+    sources = [file for path in records or paths or () for file in question_files(path, dataset or "")]
+    given = None
+    if labels:
+        by_rules = labels == [RULES]
+        files = () if by_rules else tuple(SourceFile.at(Path(label)) for label in labels)
+        given = LabelFiles(files, by_rules, SourceFile.at(checked) if checked else None)
+    with options.make_store() as opened, progress() as report:
+        if dataset is None:
+            outcome = import_verification_records(opened, sources, lenient=lenient, report=report)
+        else:
+            outcome = import_verimap(opened, sources, dataset, labels=given, lenient=lenient, report=report)
         refused = _attach(opened, images, outcome, report)
     print_report(outcome, as_json=options.as_json)
     if refused is not None:

@@ -40,13 +40,15 @@ if TYPE_CHECKING:
 
 def store_summary(store: Store) -> tuple[str, str]:
     """Return the store's name, and in one line what is in it."""
-    [(suites, units, runs, answers)] = store.rows(
-        "SELECT (SELECT count(*) FROM suites), (SELECT count(*) FROM units), "
-        "(SELECT count(*) FROM runs), (SELECT count(*) FROM answers)"
+    [(suites, units, runs, answers, verdicts)] = store.rows(
+        "SELECT (SELECT count(*) FROM suites), (SELECT count(*) FROM units), (SELECT count(*) FROM runs), "
+        "(SELECT count(*) FROM answers), (SELECT count(*) FROM verifications)"
     )
     if not suites:
         return store.path.name, "empty"
-    counts = ((suites, "suite"), (units, "unit"), (runs, "run"), (answers, "answer"))
+    counts: tuple[tuple[int, str], ...] = ((suites, "suite"), (units, "unit"), (runs, "run"), (answers, "answer"))
+    if verdicts:
+        counts += ((verdicts, "verdict"),)
     return store.path.name, ", ".join(f"{n:,} {word}{'' if n == 1 else 's'}" for n, word in counts)
 
 

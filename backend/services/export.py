@@ -4,14 +4,15 @@ Importing what is exported gives the same units, answers and metrics. What the s
 keep of a manifest (``source_image``, ``trace_consistency_label``) is not written.
 """
 
-__all__ = ["export_endoca", "write_lines"]
+__all__ = ["export_endoca", "open_text", "write_lines", "written_whole"]
 
 import gzip
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from backend.domain.progress import Report, silent
 from backend.domain.records import Role
@@ -86,7 +87,7 @@ def export_endoca(store: Store, run_id: str, out: Path, report: Report = silent)
 def write_lines(
     store: Store, out: Path, lines: Iterable[Mapping[str, Any]], total: int, report: Report = silent
 ) -> None:
-    """Write JSON lines; the file appears whole or not at all, and takes the place of an older one.
+    """Write JSON lines, as `written_whole` writes files.
 
     Args:
         store: Its own file is never written over.
@@ -98,22 +99,42 @@ def write_lines(
     Raises:
         AppError: The file cannot be written.
     """
+    with written_whole(store, out) as part, open_text(part) as file:
+        for done, line in enumerate(lines):
+            if done % _REPORT_EVERY == 0:
+                report(f"writing {out.name}", done, total)
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    report(f"writing {out.name}", total, total)
+
+
+@contextmanager
+def written_whole(store: Store, out: Path) -> Iterator[Path]:
+    """Yield a path to write to; the file then appears at ``out`` whole or not at all, in the place of an older one.
+
+    Args:
+        store: Its own file is never written over.
+        out: Where the file shall be.
+
+    Raises:
+        AppError: The file cannot be written.
+    """
     target = out.resolve()
     if target.exists() and (not target.is_file() or target.samefile(store.path)):
         raise AppError(f"{out} cannot be written over.", "Name a file for the answers with --out.")
     try:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".parallax-") as folder:
             part = Path(folder, target.name)
-            opened = gzip.open if out.suffix == ".gz" else open
-            with opened(part, "wt", encoding="utf-8") as file:
-                for done, line in enumerate(lines):
-                    if done % _REPORT_EVERY == 0:
-                        report(f"writing {out.name}", done, total)
-                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            yield part
             part.replace(target)
     except OSError as error:
         raise AppError(f"{out} cannot be written ({error.strerror}).", "Name another file with --out.") from error
-    report(f"writing {out.name}", total, total)
+
+
+def open_text(path: Path) -> IO[str]:
+    """Open a text file to write; gzipped where its name ends in ``.gz``. Line ends are written as they are."""
+    if path.suffix == ".gz":
+        return gzip.open(path, "wt", encoding="utf-8", newline="")
+    return path.open("w", encoding="utf-8", newline="")
 
 
 def _lines(probes: list[_Probe]) -> Iterator[dict[str, Any]]:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     import duckdb
 
 _OF_RUN = (
-    "answers", "scores", "outcomes", "calls", "decisions", "judgements", "extractions", "run_bases", "run_facts",
-    "runs",
+    "answers", "scores", "outcomes", "calls", "decisions", "judgements", "extractions", "oracle_judgements",
+    "verifications", "run_bases", "run_facts", "runs",
 )  # fmt: skip
 """Tables whose rows belong to a run, by ``run_id``."""
 
 
 def remove_run(store: Store, run_id: str) -> str:
-    """Remove a run with its answers and all its scores.
+    """Remove a run with its answers or verdicts and all its scores.
 
     Returns:
         What was removed, as a sentence.
@@ -44,10 +44,11 @@ def remove_run(store: Store, run_id: str) -> str:
                 "not be traced.",
                 f"Take these out first: python -m backend remove run {made_from_it[-1]}",
             )
-        n_answers = _count(cursor, "answers", "run_id", run_id)
+        n_answers, n_verdicts = (_count(cursor, table, "run_id", run_id) for table in ("answers", "verifications"))
         for table in _OF_RUN:
             cursor.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
-        said = f"Removed the run of {vlm} on {suite} with {n_answers:,} answers."
+        what = f"{n_verdicts:,} verdicts" if n_verdicts else f"{n_answers:,} answers"
+        said = f"Removed the run of {vlm} on {suite} with {what}."
         write_note(cursor, "removal", run_id, said)
     return said
 
@@ -69,7 +70,7 @@ def remove_suite(store: Store, suite: str) -> str:
         for table in _OF_RUN[:-1]:
             cursor.execute(f"DELETE FROM {table} WHERE run_id IN (SELECT run_id FROM runs WHERE suite = ?)", [suite])
         cursor.execute("DELETE FROM traces WHERE unit_id IN (SELECT unit_id FROM units WHERE suite = ?)", [suite])
-        for table in ("runs", "probes", "pairs", "frames", "units", "suites"):
+        for table in ("runs", "probes", "pairs", "frames", "examples", "units", "suites"):
             cursor.execute(f"DELETE FROM {table} WHERE suite = ?", [suite])
         named = "SELECT image_id FROM units UNION SELECT picture_id FROM pairs"
         cursor.execute(f"DELETE FROM images WHERE image_id NOT IN ({named})")

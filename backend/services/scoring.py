@@ -2,7 +2,8 @@
 
 Answers are read from the store, scored by their system's scorer and written back beside the older
 scores. A probe without an answer gets a score too: its absence is a wrong answer, counted
-as missing. Equal answers to equal questions are scored once.
+as missing. Equal answers to equal questions are scored once. Runs of VeriMap have no scores: an
+oracle judges their answers, see the tables ``oracle_judgements`` and ``verifications``.
 """
 
 __all__ = ["Memo", "OutdatedRun", "PresentScorer", "outdated", "present_scorer", "rescore", "score_run"]
@@ -16,11 +17,12 @@ from backend.domain.progress import Report, silent
 from backend.domain.records import AnswerStatus, Role, Stage, System
 from backend.endoca.outcomes import outcome_of
 from backend.endoca.scoring import SCORER, SCORER_VERSION, Atom, AtomScore, score_answer
-from backend.errors import AppError
+from backend.services.oracle import match_answers, refresh_verifications
 from backend.store.arrow import arrow_table
 from backend.store.store import Store, insert
 from backend.surgcheck import scoring as surgcheck
 from backend.surgcheck.answer_text import answer_text
+from backend.verimap import scoring as verimap
 
 if TYPE_CHECKING:
     import duckdb
@@ -67,17 +69,12 @@ class PresentScorer(NamedTuple):
 _SCORERS = {
     System.ENDOCA: PresentScorer(SCORER, SCORER_VERSION),
     System.SURGCHECK: PresentScorer(surgcheck.SCORER, surgcheck.SCORER_VERSION),
+    System.VERIMAP: PresentScorer(verimap.SCORER, verimap.SCORER_VERSION),
 }
 
 
 def present_scorer(system: System) -> PresentScorer:
-    """Return the scorer of a system's answers, as it stands.
-
-    Raises:
-        AppError: Answers of this system are not scored yet.
-    """
-    if system not in _SCORERS:
-        raise AppError(f"Runs of {system} are not scored yet.", f"Systems with a scorer: {', '.join(_SCORERS)}.")
+    """Return the scorer of a system's answers, as it stands."""
     return _SCORERS[system]
 
 
@@ -100,6 +97,9 @@ def score_run(
 ) -> None:
     """Score a run with the present scorer, inside the caller's write transaction.
 
+    A run of VeriMap gets no scores. A generator's answers are matched, and what that tells of them goes to the
+    verdicts on them; a judge's words are not touched.
+
     Args:
         cursor: The caller's write transaction.
         run_id: The run.
@@ -111,6 +111,12 @@ def score_run(
     memo = {} if memo is None else memo
     [(system, stage)] = cursor.execute("SELECT system, stage FROM runs WHERE run_id = ?", [run_id]).fetchall()
     scorer = present_scorer(System(system))
+    if system == System.VERIMAP:
+        if stage in (Stage.DIRECT, Stage.LOOP):
+            match_answers(cursor, run_id)
+            refresh_verifications(cursor, run_id)
+        cursor.execute("UPDATE runs SET scorer = ?, scorer_version = ? WHERE run_id = ?", [*scorer, run_id])
+        return
     present = "SELECT 1 FROM runs WHERE run_id = ? AND scorer = ? AND scorer_version = ?"
     if not cursor.execute(present, [run_id, *scorer]).fetchall():
         unit_ids = None

@@ -18,19 +18,24 @@ class Totals(NamedTuple):
     suites: int
     units: int
     images: int
+    """That a data set names."""
     images_at_hand: int
     """Images whose file is attached."""
     runs: int
     vlms: int
     answers: int
+    verdicts: int = 0
+    """Of verifiers on answers."""
 
 
 def totals(store: Store) -> Totals:
     """Count what is in the store; printed results are no runs, the blind baseline is no VLM."""
     [row] = store.rows(
-        "SELECT (SELECT count(*) FROM suites), (SELECT count(*) FROM units), (SELECT count(*) FROM images), "
-        "(SELECT count(path) FROM images), (SELECT count(*) FROM runs), "
-        "(SELECT count(DISTINCT vlm) FROM runs WHERE coalesce(vlm_group, '') <> ?), (SELECT count(*) FROM answers)",
+        "SELECT (SELECT count(*) FROM suites), (SELECT count(*) FROM units), "
+        "(SELECT count(*) FROM images WHERE file <> ''), (SELECT count(path) FROM images), "
+        "(SELECT count(*) FROM runs), "
+        "(SELECT count(DISTINCT vlm) FROM runs WHERE coalesce(vlm_group, '') <> ?), (SELECT count(*) FROM answers), "
+        "(SELECT count(*) FROM verifications)",
         [BLIND],
     )
     return Totals(*row)

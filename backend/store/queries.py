@@ -5,9 +5,11 @@ Sums are made here, formulas in the systems' `metrics`.
 """
 
 __all__ = [
+    "Neighbours",
     "atom_sums",
     "image_sums",
     "neighbours",
+    "neighbours_in",
     "outcome_counts",
     "run_groups",
     "run_table",
@@ -19,7 +21,7 @@ __all__ = [
 ]
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,11 +76,13 @@ def run_table(store: Store) -> "pd.DataFrame":
 
     Returns:
         One row a run: run_id, system, suite, vlm, vlm_group (None: not known), setting, stage,
-        prompt_version, decoding, origin, source, scorer, scorer_version, created_at, n_answers.
+        prompt_version, decoding, origin, source, scorer, scorer_version, created_at, n_answers (of a
+        verifier's run its verdicts).
     """
     return store.read(
-        "SELECT r.*, coalesce(a.n, 0) AS n_answers FROM runs r "
+        "SELECT r.*, coalesce(v.n, a.n, 0) AS n_answers FROM runs r "
         "LEFT JOIN (SELECT run_id, count(*) AS n FROM answers GROUP BY run_id) a USING (run_id) "
+        "LEFT JOIN (SELECT run_id, count(*) AS n FROM verifications GROUP BY run_id) v USING (run_id) "
         "ORDER BY r.system, r.suite, r.vlm, r.stage, r.run_id"
     )
 
@@ -94,7 +98,7 @@ def suite_table(store: Store) -> "pd.DataFrame":
         SELECT s.suite, s.system, s.source, s.report, s.created_at,
                count(u.unit_id) AS n_units,
                coalesce(sum(u.complexity), 0)::BIGINT AS n_atomic,
-               count(DISTINCT u.image_id) AS n_images,
+               count(DISTINCT CASE WHEN i.file <> '' THEN u.image_id END) AS n_images,
                count(DISTINCT CASE WHEN i.path IS NOT NULL THEN u.image_id END) AS n_images_at_hand,
                (SELECT count(*) FROM runs r WHERE r.suite = s.suite) AS n_runs
         FROM suites s LEFT JOIN units u USING (suite) LEFT JOIN images i USING (image_id)
@@ -299,13 +303,27 @@ class Neighbours(NamedTuple):
 def neighbours(store: Store, chosen: UnitFilter, unit_id: str) -> Neighbours:
     """Return the units before and after one in the chosen list, and the list's length."""
     source, where, parameters = _of_units(chosen)
+    listed = f"SELECT DISTINCT u.unit_id, u.suite, u.source_id FROM {source} WHERE {where}"
+    return neighbours_in(store, listed, _ORDER, parameters, unit_id)
+
+
+def neighbours_in(store: Store, listed: str, order: str, parameters: Mapping[str, object], unit_id: str) -> Neighbours:
+    """Return the units before and after one in any list, and the list's length.
+
+    Args:
+        store: The store.
+        listed: SQL of the list: unit_id, each once, and the columns of ``order``.
+        order: SQL of its order.
+        parameters: Named parameters of the list.
+        unit_id: The unit.
+    """
     rows = store.rows(
         f"""
         WITH placed AS (
             SELECT unit_id, row_number() OVER w AS place, lag(unit_id) OVER w AS before,
                    lead(unit_id) OVER w AS after, count(*) OVER () AS total
-            FROM (SELECT DISTINCT u.unit_id, u.suite, u.source_id FROM {source} WHERE {where})
-            WINDOW w AS (ORDER BY {_ORDER})
+            FROM ({listed})
+            WINDOW w AS (ORDER BY {order})
         )
         SELECT total, unit_id = $unit, place, before, after FROM placed
         ORDER BY unit_id = $unit DESC LIMIT 1
@@ -314,8 +332,8 @@ def neighbours(store: Store, chosen: UnitFilter, unit_id: str) -> Neighbours:
     )
     if not rows:
         return Neighbours(0, None, None, None)
-    total, listed, place, before, after = rows[0]
-    return Neighbours(total, place, before, after) if listed else Neighbours(total, None, None, None)
+    total, listed_here, place, before, after = rows[0]
+    return Neighbours(total, place, before, after) if listed_here else Neighbours(total, None, None, None)
 
 
 class _Source(NamedTuple):

@@ -102,13 +102,17 @@ class Store:
         """Run a query as `read`; text columns come as categories, at a fraction of the cost where values repeat."""
         import pyarrow as pa
 
-        with self._cursor() as cursor:
-            table = cursor.sql(sql, params=parameters).to_arrow_table()
+        table = self.table(sql, parameters)
         columns = [
             column.dictionary_encode() if pa.types.is_string(column.type) else column for column in table.columns
         ]
         frame: pd.DataFrame = pa.table(columns, names=table.column_names).to_pandas()
         return frame
+
+    def table(self, sql: str, parameters: Parameters = ()) -> "pa.Table":
+        """Run a query in a cursor of its own and return an Arrow table."""
+        with self._cursor() as cursor:
+            return cursor.sql(sql, params=parameters).to_arrow_table()
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Run a query in a cursor of its own and return plain tuples."""

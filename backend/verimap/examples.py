@@ -7,6 +7,7 @@ setting of its run, since the paper does not say.
 
 __all__ = ["AnswerType", "Example", "Option", "question_with_options"]
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,6 +20,8 @@ class AnswerType(StrEnum):
     OPEN = "open"
     CLOSED = "closed"
     """Yes or no, or one of the things that the question or its options name."""
+    SET = "set"
+    """Any of a fixed list of things, all that apply, with semicolons between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,6 @@ class Example:
             raise ValueError(f"no option has the letter {self.reference_letter!r}")
 
 
-def question_with_options(example: Example) -> str:
+def question_with_options(question: str, options: Sequence[Option]) -> str:
     """Return the question with one line an option below it, or the question alone where it has none."""
-    return "\n".join([example.question, *(f"{option.letter}: {option.text}" for option in example.options)])
+    return "\n".join([question, *(f"{option.letter}: {option.text}" for option in options)])

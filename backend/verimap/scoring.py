@@ -7,17 +7,18 @@ scored here. An answer that these rules cannot read is wrong, and counted apart;
 asked about it.
 """
 
-__all__ = ["SCORER", "SCORER_VERSION", "ClosedScore", "MatchRule", "score_closed"]
+__all__ = ["SCORER", "SCORER_VERSION", "ClosedScore", "MatchRule", "Question", "score_closed"]
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Protocol
 
 from backend.domain.records import AnswerStatus
 from backend.domain.text import normalise_characters, plain_answer, strip_thinking
-from backend.verimap.examples import AnswerType, Example, Option
+from backend.verimap.examples import AnswerType, Option
 
 SCORER = "parallax-verimap-closed-match"
 """Name of this scorer, stored with every score."""
@@ -34,6 +35,8 @@ class MatchRule(StrEnum):
     NUMBER = "number"
     NAMED = "one of the things named"
     """The words of the reference, as the question or the data set offers them."""
+    SET = "all of the things that apply"
+    """The same things as in the reference, in any order, none more and none less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,35 @@ class ClosedScore:
     """What the answer was read as; None where it could not be."""
 
 
-def score_closed(example: Example, answer: str) -> ClosedScore | None:
+class Question(Protocol):
+    """What is known of a question; an `Example` is one."""
+
+    @property
+    def question(self) -> str:
+        """Its words."""
+
+    @property
+    def reference(self) -> str:
+        """The ground-truth answer; of a multiple-choice question the text of the right option."""
+
+    @property
+    def reference_letter(self) -> str:
+        """Letter of the right option; empty without options."""
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """Its options."""
+
+    @property
+    def answer_type(self) -> AnswerType | None:
+        """None where the data set does not say."""
+
+
+def score_closed(example: Question, answer: str) -> ClosedScore | None:
     """Return the score of an answer, or None where the question is open and a judge is needed.
 
-    Options decide first; then a reference that is yes or no, or a bare number; then the data set's
-    own word that the question is closed.
+    Options decide first; then the data set's word that all things that apply are asked for; then a reference
+    that is yes or no, or a bare number; then the data set's own word that the question is closed.
 
     Args:
         example: The question with its reference.
@@ -64,6 +91,9 @@ def score_closed(example: Example, answer: str) -> ClosedScore | None:
     if example.options:
         rule, expected = MatchRule.OPTION, example.reference_letter
         read = _read_option(answer, said, example.options, expected)
+    elif example.answer_type is AnswerType.SET:
+        rule, expected = MatchRule.SET, _listed(_things(example.reference))
+        read = _read_set(said, expected)
     elif (reference := _fold(example.reference)) in ("yes", "no"):
         rule, expected = MatchRule.YES_NO, reference
         read = _read_yes_no(said, example.question)
@@ -184,18 +214,33 @@ def _read_named(said: str, question: str, reference: str) -> str | None:
     """Return the reference where the answer names it, or the other thing that the question offers.
 
     The things offered are the words beside "or" in the question. Fillers ("the", "side", "image") are no
-    matter; an answer with a negation, with both things or with neither is unread.
+    matter; an answer with a negation, with both things or with neither is unread, and so is a list of several.
     """
     folded = _fold(said)
     if folded == reference:
         return reference
-    if not folded or (_NEGATION.search(folded) and not _NEGATION.search(reference)):
+    if not folded or ";" in said or (_NEGATION.search(folded) and not _NEGATION.search(reference)):
         return None
     offered = {_fold(word) for pair in _OR.findall(question) for word in pair}
     others = {word for word in offered if word and not _holds(reference, word) and _holds(folded, word)}
     if reference and _holds(folded, reference):
         return None if others else reference
     return others.pop() if len(others) == 1 else None
+
+
+def _read_set(said: str, expected: str) -> str | None:
+    """Return the things an answer names, in the order of the alphabet; None for a sentence round one that is expected."""
+    things, wanted = _things(said), expected.split("; ")
+    round_one = any(thing != one and _holds(thing, one) for thing in things - set(wanted) for one in wanted)
+    return None if round_one or not things else _listed(things)
+
+
+def _things(text: str) -> set[str]:
+    return {thing for part in text.split(";") if (thing := _fold(part))}
+
+
+def _listed(things: set[str]) -> str:
+    return "; ".join(sorted(things))
 
 
 _FILLERS = re.compile(r"\b(?:the|an?|it|is|are|this|on|in|at|of|side|sided|image|picture|view|plane)\b")

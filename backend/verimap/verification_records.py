@@ -1,10 +1,11 @@
 """Verification records: one verdict of one verifier on one answer, as a file of results holds them.
 
 The gate for JSON lines, CSV and Parquet alike. A record needs `id, dataset, task, generator, verifier,
-oracle_correct, verdict`; null is a verdict that was not given, and an answer that no oracle judged.
+oracle_correct, verdict`; null is a verdict that was not given, and an answer that no oracle judged. Records of the
+controls say so in `condition`, and a call that failed in `error`.
 """
 
-__all__ = ["COLUMNS", "VerificationRecord", "parse_record"]
+__all__ = ["COLUMNS", "NEEDED", "VerificationRecord", "parse_record"]
 
 import json
 import math
@@ -14,6 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from backend.verimap.conditions import Condition
 from backend.verimap.verifier import Verdict
 from backend.verimap.vocabulary import Task, task_of_name
 
@@ -44,6 +46,10 @@ class VerificationRecord:
     explanation: str | None = None
     """What the verifier said besides."""
     image: str | None = None
+    condition: Condition = Condition.PLAIN
+    """What the verifier was shown."""
+    error: str | None = None
+    """Why the call failed; None where it went well."""
 
     @property
     def is_self(self) -> bool:
@@ -88,6 +94,8 @@ def parse_record(content: bytes | Mapping[str, Any]) -> VerificationRecord:
         answer=row.answer,
         explanation=row.explanation,
         image=row.image,
+        condition=row.condition,
+        error=row.error,
     )
 
 
@@ -118,6 +126,16 @@ def _verdict(value: object) -> object:
     return Verdict(said)
 
 
+def _condition(value: object) -> object:
+    value = _cell(value)
+    if value is None:
+        return Condition.PLAIN
+    name = str(value).lower().replace("-", "_").replace(" ", "_")
+    if name not in tuple(Condition):
+        raise ValueError(f"{value!r} is no condition; write {', '.join(Condition)}, or null for plain")
+    return Condition(name)
+
+
 _Text = Annotated[str, BeforeValidator(_cell)]
 _MaybeText = Annotated[str | None, BeforeValidator(_cell)]
 
@@ -138,10 +156,15 @@ class _Row(BaseModel):
     answer: _MaybeText = None
     explanation: _MaybeText = None
     image: _MaybeText = None
+    condition: Annotated[Condition, BeforeValidator(_condition)] = Condition.PLAIN
+    error: _MaybeText = None
 
 
 COLUMNS = tuple(_Row.model_fields)
 """Columns of a record, the needed ones first."""
+
+NEEDED = tuple(name for name, field in _Row.model_fields.items() if field.is_required())
+"""Columns that every record has."""
 
 
 def _why(error: ValidationError) -> str:

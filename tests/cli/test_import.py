@@ -50,6 +50,7 @@ def test_a_manifest_makes_a_suite_named_after_its_file(tmp_path: Path, store: Pa
         "n_atomic": N_ATOMIC,
         "n_images": 2,
         "n_pairs": 0,
+        "n_completed": 0,
     }
 
 

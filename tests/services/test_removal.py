@@ -11,7 +11,10 @@ from backend.services.ingest.log import logged_imports
 from backend.services.opening import open_store
 from backend.services.removal import remove_run, remove_suite
 from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
+from tests.services.verification_store import ATLAS, OWN, VQA_RAD, make_verification_store, run_id
 
+VERIMAP_TABLES = ("suites", "units", "probes", "images", "examples", "verifications", "oracle_judgements", "answers",
+                  "runs", "run_bases")  # fmt: skip
 TABLES = ("suites", "images", "units", "probes", "runs", "answers", "scores", "outcomes")
 
 
@@ -51,3 +54,24 @@ def test_what_is_not_there_is_said_with_what_is(tmp_path: Path) -> None:
         assert caught.value.hint == "Known: small."
         with pytest.raises(AppError, match="no run nobody"):
             remove_run(store, "nobody")
+
+
+def test_a_removed_data_set_takes_its_examples_and_verdicts_with_it_and_leaves_the_others(tmp_path: Path) -> None:
+    with make_verification_store(tmp_path / "s.duckdb") as store:
+        kept = store.rows("SELECT * FROM verifications WHERE suite = ? ORDER BY ALL", [OWN])
+        remove_suite(store, VQA_RAD)
+        assert store.rows("SELECT * FROM verifications ORDER BY ALL") == kept
+        assert store.rows("SELECT DISTINCT suite FROM examples") == [(OWN,)]
+        remove_suite(store, OWN)
+        assert {table: store.value(f"SELECT count(*) FROM {table}") for table in VERIMAP_TABLES} == dict.fromkeys(
+            VERIMAP_TABLES, 0
+        )
+
+
+def test_a_removed_verifiers_run_takes_its_verdicts_and_one_that_others_were_made_from_stays(tmp_path: Path) -> None:
+    with make_verification_store(tmp_path / "s.duckdb") as store:
+        run = run_id(OWN, ATLAS, ATLAS)
+        assert remove_run(store, run) == "Removed the run of Atlas on own with 6 verdicts."
+        assert not store.rows("SELECT 1 FROM verifications WHERE run_id = ?", [run])
+        with pytest.raises(AppError, match="other runs were made"):
+            remove_run(store, run_id(VQA_RAD, ATLAS))

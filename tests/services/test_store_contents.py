@@ -6,13 +6,17 @@ from pathlib import Path
 import pytest
 
 from backend.errors import BadLines
+from backend.services.explore import store_summary
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.log import logged_imports
 from backend.services.opening import open_store
+from backend.services.scoring import rescore
 from backend.services.store_contents import Totals, outdated_runs, printed_sources, totals
+from backend.store.queries import run_table, suite_table
 from backend.store.store import Store
 from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
+from tests.services.verification_store import make_verification_store
 
 
 @pytest.fixture
@@ -37,6 +41,18 @@ def test_an_empty_store_holds_nothing_but_printed_tables(store: Store) -> None:
 def test_everything_is_counted_once(store: Store, answers: Path) -> None:
     import_endoca(store, [SourceFile.at(answers)])
     assert totals(store) == Totals(suites=1, units=3, images=2, images_at_hand=0, runs=2, vlms=2, answers=18)
+
+
+def test_verdicts_are_counted_beside_answers_and_an_image_that_nobody_names_is_none(tmp_path: Path) -> None:
+    with make_verification_store(tmp_path / "v.duckdb") as store:
+        held = totals(store)
+        assert (held.suites, held.units, held.images, held.vlms, held.verdicts) == (2, 13, 6, 2, 83)
+        assert store_summary(store)[1].endswith("83 verdicts")
+        assert suite_table(store)[["suite", "n_images"]].to_numpy().tolist() == [["own", 2], ["vqa-rad", 4]]
+        verdicts = run_table(store).query("stage == 'verify'").groupby("suite")["n_answers"].sum()
+        assert verdicts.to_dict() == {"own": 11, "vqa-rad": 72}
+        assert outdated_runs(store) == []
+        assert rescore(store) == 0
 
 
 def test_the_blind_baseline_is_a_run_and_no_vlm(store: Store, answers: Path, tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ def example(options: tuple[Option, ...], letter: str) -> Example:
 def test_options_stand_below_the_question_only_where_they_are_asked_for() -> None:
     made = example((Option("A", "left"), Option("B", "right")), "A")
     assert made.question == "Which side?"
-    assert question_with_options(made) == "Which side?\nA: left\nB: right"
-    assert question_with_options(example((), "")) == "Which side?"
+    assert question_with_options(made.question, made.options) == "Which side?\nA: left\nB: right"
+    assert question_with_options("Which side?", ()) == "Which side?"
 
 
 def test_the_right_option_is_one_of_the_options() -> None:

@@ -163,7 +163,7 @@ def test_medxpertqas_options_are_cut_off_the_question_and_can_be_shown_again(sha
     assert "Answer Choices" not in first.question
     assert len(first.options) == 5
     assert (first.reference_letter, first.reference) == ("B", "Spleen")
-    assert question_with_options(first).splitlines()[-1] == "E: Stomach"
+    assert question_with_options(first.question, first.options).splitlines()[-1] == "E: Stomach"
     assert second.native_types[0] == "Treatment"
 
 

@@ -149,6 +149,35 @@ def test_a_closed_question_is_answered_by_one_of_the_things_it_names(
     assert (score.rule, score.correct, score.status) == (MatchRule.NAMED, correct, status)
 
 
+@pytest.mark.parametrize(
+    ("reference", "answer", "read"),
+    [
+        ("upper-right; center", "Center; upper-right.", "center; upper-right"),
+        ("upper-right; center", "center; upper-right; center", "center; upper-right"),
+        ("upper-right; center", "upper-right", "upper-right"),
+        ("center", "center; lower-center", "center; lower-center"),
+        ("center", "upper-center", "upper-center"),
+        ("none", "none", "none"),
+        ("none", "polyp", "polyp"),
+        ("yes", "not relevant", "not relevant"),
+        ("polyp", "A polyp is visible", None),
+        ("polyp", "", None),
+    ],
+)
+def test_all_things_that_apply_must_be_named_and_no_other(reference: str, answer: str, read: str | None) -> None:
+    score = score_closed(example(reference, closed=AnswerType.SET), answer)
+    assert score is not None
+    assert score.rule is MatchRule.SET
+    assert score.read == read
+    assert score.correct is (read == score.expected)
+
+
+def test_a_list_of_several_things_is_not_taken_for_the_one_that_was_asked_for() -> None:
+    score = score_closed(example("left lung", closed=AnswerType.CLOSED), "left lung; right lung")
+    assert score is not None
+    assert score.read is None
+
+
 @pytest.mark.parametrize("closed", [None, AnswerType.OPEN])
 def test_an_open_answer_is_left_to_a_judge(closed: AnswerType | None) -> None:
     assert score_closed(example("Right lower lobe", "Where is it?", closed), "right lower lobe") is None

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from backend.verimap.conditions import Condition
 from backend.verimap.verification_records import COLUMNS, parse_record
 from backend.verimap.verifier import Verdict
 from backend.verimap.vocabulary import Task
@@ -43,6 +44,11 @@ def test_a_record_is_read_from_a_line_of_json() -> None:
         ({"task": None}, "task", None),
         ({"turn": "3"}, "turn", 3),
         ({"turn": ""}, "turn", 0),
+        ({"condition": None}, "condition", Condition.PLAIN),
+        ({"condition": "Image-swapped"}, "condition", Condition.IMAGE_SWAPPED),
+        ({"condition": "two step"}, "condition", Condition.TWO_STEP),
+        ({"error": "timeout"}, "error", "timeout"),
+        ({"error": ""}, "error", None),
         ({"id": 12.0}, "source_id", "12"),
         ({"answer": " no "}, "answer", "no"),
         ({"answer": ""}, "answer", None),
@@ -58,6 +64,7 @@ def test_a_tables_cells_are_taken_for_what_they_mean(change: dict[str, Any], fie
         ({"verdict": "perhaps"}, "CORRECT, INCORRECT, UNCERTAIN"),
         ({"task": "surgery"}, "modality_recognition, anatomical_identification"),
         ({"oracle_correct": "perhaps"}, "oracle_correct is neither true nor false"),
+        ({"condition": "blurred"}, "plain, two_step, image_withheld, image_swapped"),
         ({"turn": -1}, "turn"),
         ({"generator": ""}, "generator is empty"),
         ({"id": None}, "id is empty"),

@@ -19,11 +19,14 @@ from dataclasses import dataclass
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from backend.domain.progress import Report
 from backend.domain.records import LIVE_PAIRS, LIVE_SUITE
 from backend.errors import AppError, BadLine
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 _SUFFIXES = re.compile(r"(\.(jsonl|ndjson|json|csv|parquet|txt|gz))+$", re.IGNORECASE)
 _NOT_IN_A_NAME = re.compile(r"[:~\x00-\x1f\x7f]")
@@ -293,7 +296,16 @@ def _zipped_parquet_rows(stream: BufferedReader | gzip.GzipFile, file: SourceFil
         yield from _parquet_rows(SourceFile(Path(unpacked.name), file.name), report)
 
 
+def _column_paths(schema: "pq.ParquetSchema") -> list[str]:
+    return [schema.column(at).path for at in range(len(schema.names))]
+
+
 def _parquet_rows(file: SourceFile, report: Report) -> Iterator[Row]:
+    """Rows of a Parquet file; the content of image files in it (bytes beside a path) is passed over.
+
+    Raises:
+        AppError: It is damaged, or has no rows.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -303,7 +315,8 @@ def _parquet_rows(file: SourceFile, report: Report) -> Iterator[Row]:
         if not total:
             raise AppError(f"{file.name} has no rows.", "Choose a file with at least one row.")
         number = 0
-        for batch in table.iter_batches(batch_size=_REPORT_EVERY):
+        columns = [path for path in _column_paths(table.schema) if not path.endswith(".bytes")]
+        for batch in table.iter_batches(batch_size=_REPORT_EVERY, columns=columns):
             for cells in batch.to_pylist():
                 number += 1
                 yield Row(number, cells)

@@ -146,7 +146,7 @@ def _checked_root(folder: Path) -> Path:
 
 
 def _stored_images(store: Store) -> list[_Stored]:
-    rows = store.rows(f"SELECT image_id, file, {', '.join(_COLUMNS)} FROM images ORDER BY image_id")
+    rows = store.rows(f"SELECT image_id, file, {', '.join(_COLUMNS)} FROM images WHERE file <> '' ORDER BY image_id")
     if not rows:
         raise AppError("The store names no image yet.", "Import a manifest first; its units name the images.")
     return [_Stored(image_id, file, tuple(attached)) for image_id, file, *attached in rows]

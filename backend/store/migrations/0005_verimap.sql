@@ -9,7 +9,7 @@ CREATE TABLE examples (
     images TEXT[] NOT NULL,           -- files as the data set names them; the unit's image is the first
     options TEXT NOT NULL,            -- JSON: [{letter, text}]
     reference_letter TEXT NOT NULL,   -- of the right option; '' without options
-    answer_type TEXT,                 -- open or closed; NULL: not said
+    answer_type TEXT,                 -- open, closed or set; NULL: not said
     native_types TEXT[] NOT NULL      -- the data set's own question types
 );
 
