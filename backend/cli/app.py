@@ -29,6 +29,7 @@ from backend.cli import (
     score,
     store,
     surgcheck,
+    verify,
     verimap,
 )
 from backend.cli.options import PROGRAM, command_group
@@ -52,6 +53,7 @@ store.register(app)
 predict.register(app)
 judge.register(app)
 app.add_typer(asr.group)
+app.add_typer(verify.group)
 app.add_typer(demo.group)
 app.add_typer(import_.group)
 app.add_typer(score.group)

@@ -20,7 +20,7 @@ from backend.endoca.asr import Variant
 from backend.settings import DATA
 
 if TYPE_CHECKING:
-    from backend.services.runs.direct_answers import DirectAnswers
+    from backend.services.runs.direct_answers import RunAnswers
     from backend.services.runs.plan import Plan, VlmIdentity
     from backend.services.runs.record import RunRecord
 
@@ -133,7 +133,7 @@ class _Start(NamedTuple):
     """What an ASR run starts from."""
 
     direct: "Plan"
-    answers: "DirectAnswers | None"
+    answers: "RunAnswers | None"
     """To the plan; None where the VLM is to be asked first."""
 
 
@@ -223,7 +223,7 @@ def _show_plan(start: _Start, variant: Variant, folder: Path, *, as_json: bool) 
 
 
 def _show_records(
-    records: "dict[str, RunRecord]", answers: "DirectAnswers", variant: Variant, folder: Path, *, as_json: bool
+    records: "dict[str, RunRecord]", answers: "RunAnswers", variant: Variant, folder: Path, *, as_json: bool
 ) -> None:
     if as_json:
         stages = [{**named(record.key, folder / name), **record_figures(record)} for name, record in records.items()]

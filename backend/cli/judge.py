@@ -1,4 +1,4 @@
-"""``judge``: an LLM scores a run's answers against their references, into a run folder."""
+"""``judge``: an LLM judges a run's answers against their references, into a run folder."""
 
 __all__ = ["register"]
 
@@ -13,6 +13,7 @@ from backend.cli.output import counted, print_json, print_text
 from backend.cli.pace import with_pace
 from backend.cli.progress import progress
 from backend.cli.run_folders import named, print_record, record_figures
+from backend.domain.records import System
 from backend.settings import DATA
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def judge(
         Path | None, typer.Option(metavar="DIR", help="The run folder; else data/runs/<judge's id>.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Only the answers to the first N pairs.")
+        int | None, typer.Option(min=1, metavar="N", help="Only the answers to the first N pairs or questions.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a folder, failed calls too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be asked; ask nobody.")] = False,
@@ -54,16 +55,16 @@ def judge(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Have an LLM score the answers of a SurgCheck run from 1 to 5, by the rubric, without the image.
+    """Have an LLM judge a run's answers by their references, without the image.
 
-    The judge is told each question, reference and answer; with a remote one these leave this
-    machine. A reply without a score is asked for again, then counted as unscored, never as wrong.
-    Equal answers to equal questions are judged once. Then take the folder into the store: import run.
+    SurgCheck's are scored from 1 to 5 by the rubric. VeriMap's are right or wrong, and asked about are
+    those that matching could not tell of (import run matches answers to closed questions). The judge is
+    told each question, reference and answer; with a remote one these leave this machine. A reply that
+    cannot be read is asked for again, then counted as unjudged, never as wrong. Equal answers to equal
+    questions are judged once. Then take the folder into the store: import run.
     """
-    from backend.domain.records import System
     from backend.domain.vlm import Decoding
-    from backend.services.choosing import find_run
-    from backend.services.judging import open_judge, plan_judging
+    from backend.services.judging import find_judged_run, open_judge, plan_judging
     from backend.services.runs.identity import identity_of
     from backend.services.runs.runner import run_plan
     from backend.services.runs.surroundings import vlm_facts
@@ -74,13 +75,13 @@ def judge(
     entry = registry.find(model)
     decoding = Decoding(max_new_tokens=max_new_tokens, reasoning_effort=reasoning_effort)
     with options.open_store() as opened:
-        chosen = find_run(opened, System.SURGCHECK, run, suite=suite)
+        chosen = find_judged_run(opened, run, suite=suite)
         plan = plan_judging(opened, chosen.run_id, identity_of(entry), decoding, limit=limit)
     folder = out.expanduser() if out else DATA / "runs" / plan.key.run_id
     if dry_run:
         _show_plan(plan, folder, as_json=options.as_json)
         return
-    asked = open_judge(registry.open_vlm(model), folder)
+    asked = open_judge(registry.open_vlm(model), folder, plan.key.system)
     with progress() as report:
         facts = partial(vlm_facts, entry.spec)
         record = run_plan(plan, asked, folder, resume=resume, batch=batch, device=facts, report=with_pace(report))
@@ -95,6 +96,7 @@ def judge(
 
 def _show_plan(plan: "Plan", folder: Path, *, as_json: bool) -> None:
     prompts = list(dict.fromkeys(item.prompt for item in plan.items))
+    noun = "pair" if plan.key.system == System.SURGCHECK else "question"
     if as_json:
         print_json(
             {
@@ -108,9 +110,9 @@ def _show_plan(plan: "Plan", folder: Path, *, as_json: bool) -> None:
         )
         return
     print_text(
-        f"{plan.key.vlm} would judge {counted(len(plan.items), 'answer')} to {counted(len(plan.unit_ids), 'pair')} of "
+        f"{plan.key.vlm} would judge {counted(len(plan.items), 'answer')} to {counted(len(plan.unit_ids), noun)} of "
         f"{plan.key.suite}; {len(prompts):,} differ in question, reference or words."
     )
-    print_text(f"Rubric {plan.key.prompt_version}, decoding {plan.key.decoding}. The first prompt:")
+    print_text(f"Prompts {plan.key.prompt_version}, decoding {plan.key.decoding}. The first prompt:")
     print_text(prompts[0])
     print_text(f"Run folder: {folder}")

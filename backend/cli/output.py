@@ -83,11 +83,18 @@ def print_report(report: "ImportReport", *, as_json: bool) -> None:
 
 
 def run_sentence(run: "RunReport") -> str:
-    """Return what became of a run's answers, or of a judge's scores of them."""
+    """Return what became of a run's answers, of a verifier's verdicts, or of a judge's scores."""
     if run.stage == Stage.JUDGE:
         return (
             f"{run.vlm} on {run.suite}{f' ({run.setting})' if run.setting else ''}: {counted(run.n_answers, 'answer')} "
             f"judged ({run.n_judged_changed:,} new or changed); unscored {run.n_unparsed:,}, failed {run.n_failed:,}."
+        )
+    if run.stage == Stage.VERIFY:
+        removed = f", {run.n_removed:,} taken out" if run.n_removed else ""
+        return (
+            f"{run.vlm} on {run.suite} ({run.setting}): {counted(run.n_answers, 'verdict')} ({run.n_new:,} new, "
+            f"{run.n_replaced:,} replaced, {run.n_unchanged:,} unchanged{removed}); failed {run.n_failed:,}, "
+            f"not readable {run.n_unparsed:,}, on answers that nobody judged {run.n_unjudged:,}."
         )
     told = [run.setting, "" if run.stage == Stage.DIRECT else stage_words(run.stage)]
     about = f" ({', '.join(filter(None, told))})" if any(told) else ""
@@ -101,7 +108,10 @@ def run_sentence(run: "RunReport") -> str:
 def _report_lines(report: "ImportReport") -> list[str]:
     lines = []
     for suite in report.suites:
-        if suite.n_pairs:
+        if not (suite.n_pairs or suite.n_complex or suite.n_atomic):
+            completed = f", {suite.n_completed:,} completed" if suite.n_completed else ""
+            what = f"{counted(suite.n_units, 'question')} ({suite.n_new:,} new{completed})"
+        elif suite.n_pairs:
             what = f"{counted(suite.n_pairs, 'pair')} ({suite.n_new:,} new)"
         else:
             what = (

@@ -14,6 +14,7 @@ from backend.cli.pace import with_pace
 from backend.cli.progress import progress
 from backend.cli.run_folders import listed, named, plan_suite, print_record, record_figures, say_missing
 from backend.settings import DATA
+from backend.verimap.setups import OptionsShown
 
 if TYPE_CHECKING:
     from backend.services.runs.plan import Plan
@@ -50,6 +51,9 @@ def predict(
     without_image: Annotated[
         bool, typer.Option("--without-image", help="SurgCheck: ask the original questions, the image withheld.")
     ] = False,
+    shown: Annotated[
+        OptionsShown, typer.Option("--options", help="VeriMap: whether a question's options stand below it.")
+    ] = OptionsShown.SHOWN,
     setting: Annotated[str, typer.Option(help="For example zero-shot; part of what makes it this run.")] = "",
     max_new_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Tokens of an answer, at most.")] = 80,
     reasoning_effort: Annotated[str, typer.Option(help="For remote VLMs that take it; else the VLM's own.")] = "",
@@ -83,7 +87,16 @@ def predict(
     decoding = Decoding(max_new_tokens=max_new_tokens, reasoning_effort=reasoning_effort)
     with progress() as report:
         plan = plan_suite(
-            options, suite, images, identity_of(entry), decoding, setting, limit, report, with_image=not without_image
+            options,
+            suite,
+            images,
+            identity_of(entry),
+            decoding,
+            setting,
+            limit,
+            report,
+            with_image=not without_image,
+            shown=shown,
         )
     folder = out.expanduser() if out else DATA / "runs" / plan.key.run_id
     if dry_run:

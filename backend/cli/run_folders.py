@@ -11,6 +11,7 @@ from backend.cli.output import print_text, say
 from backend.cli.pace import rate_words
 from backend.domain.progress import Report
 from backend.errors import AppError
+from backend.verimap.setups import OptionsShown
 
 if TYPE_CHECKING:
     from backend.domain.records import RunKey
@@ -32,6 +33,7 @@ def plan_suite(
     report: Report,
     *,
     with_image: bool = True,
+    shown: OptionsShown = OptionsShown.SHOWN,
 ) -> "Plan":
     """Return the plan of the direct answers to a suite of the store, or to a manifest file.
 
@@ -62,7 +64,9 @@ def plan_suite(
     with options.open_store() as opened:
         if with_image:
             draw_cue_pictures(opened, suite, report=report)
-        return read_plan(opened, suite, vlm, decoding, setting=setting, limit=limit, with_image=with_image)
+        return read_plan(
+            opened, suite, vlm, decoding, setting=setting, limit=limit, with_image=with_image, options=shown
+        )
 
 
 def say_missing(plan: "Plan") -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from backend.cli import verimap_label, verimap_route
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
 from backend.cli.output import Table, print_json, print_table, print_text, say
 from backend.errors import AppError, BadLine
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from backend.verimap.mixed_linear import LinearEstimates
     from backend.verimap.mixed_logistic import LogisticEstimates
 
-group = command_group("verimap", "Statistics of VeriMap from a table. They need no store, and work while the app runs.")
+group = command_group("verimap", "VeriMap: statistics and routing, which need no store, and task labels by a VLM.")
+
+verimap_label.register(group)
+verimap_route.register(group)
 
 _EFFECTS = ("intercept", "gen_err")
 

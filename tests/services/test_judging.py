@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from backend.domain.records import System
 from backend.domain.vlm import Ask, Decoding, OnText, Reply
 from backend.errors import AppError
 from backend.services.endoca_series import records
@@ -100,7 +101,7 @@ def test_a_limit_takes_both_answers_of_the_first_pairs(store: Store, run_id: str
 
 def test_scores_go_to_the_judged_run_and_no_run_is_made(store: Store, run_id: str, tmp_path: Path) -> None:
     folder = tmp_path / "judged"
-    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder), folder)
+    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder, System.SURGCHECK), folder)
     [report] = import_run(store, folder).runs
     assert (report.run_id, report.vlm, report.n_answers, report.n_judged_changed) == (run_id, "Leaning", 9, 9)
     assert store.rows("SELECT run_id FROM runs") == [(run_id,)]
@@ -117,12 +118,12 @@ def test_importing_again_changes_nothing_and_a_new_judgement_replaces_the_old(
     store: Store, run_id: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "judged"
-    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder), folder)
+    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder, System.SURGCHECK), folder)
     import_run(store, folder)
     again = import_run(store, folder)
     assert (again.runs[0].n_judged_changed, again.changed) == (0, False)
     other = tmp_path / "other"
-    run_plan(a_plan(store, run_id), open_judge(Judging(lambda _: '{"score": 3}'), other), other)
+    run_plan(a_plan(store, run_id), open_judge(Judging(lambda _: '{"score": 3}'), other, System.SURGCHECK), other)
     assert import_run(store, other).runs[0].n_judged_changed == 9
     assert set(judged(store).values()) == {(3, "")}
 
@@ -135,13 +136,13 @@ def test_a_reply_without_a_score_and_a_failed_call_are_unscored_and_told_apart(
         return "!The service fails." if said == "the grasper" else "I cannot say." if said == "hook" else strict(prompt)
 
     folder = tmp_path / "judged"
-    record = run_plan(a_plan(store, run_id), open_judge(Judging(rule), folder), folder)
+    record = run_plan(a_plan(store, run_id), open_judge(Judging(rule), folder, System.SURGCHECK), folder)
     assert (record.counts.done, record.counts.failed) == (8, 1)
     [report] = import_run(store, folder).runs
     assert (report.n_unparsed, report.n_failed) == (1, 1)
     assert judged(store)["1:original"] == (None, "no score from 1 to 5 in the reply: I cannot say.")
     assert judged(store)["1:less_biased"] == (None, "The service fails.")
-    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder), folder, resume=True)
+    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder, System.SURGCHECK), folder, resume=True)
     import_run(store, folder)
     assert judged(store)["1:less_biased"] == (2, ""), "a failed call is made again"
     assert judged(store)["1:original"][0] is None, "an unreadable reply was one"
@@ -153,10 +154,10 @@ def test_equal_answers_to_equal_questions_are_judged_once_also_after_a_resumptio
     """Pair 4 asks the same in both ways and was answered alike."""
     folder = tmp_path / "judged"
     first = Judging(strict)
-    run_plan(a_plan(store, run_id, 4), open_judge(first, folder), folder)
+    run_plan(a_plan(store, run_id, 4), open_judge(first, folder, System.SURGCHECK), folder)
     assert (len(a_plan(store, run_id, 4).items), len(first.prompts)) == (8, 7)
     second = Judging(strict)
-    judge = open_judge(second, folder)
+    judge = open_judge(second, folder, System.SURGCHECK)
     judge.answer_all([Ask(None, first.prompts[0])], DECODING)
     assert second.prompts == []
     record = run_plan(a_plan(store, run_id), judge, folder, resume=True)
@@ -165,7 +166,7 @@ def test_equal_answers_to_equal_questions_are_judged_once_also_after_a_resumptio
 
 def test_a_judge_of_other_answers_than_the_run_now_holds_is_refused(store: Store, run_id: str, tmp_path: Path) -> None:
     folder = tmp_path / "judged"
-    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder), folder)
+    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder, System.SURGCHECK), folder)
     import_run(store, folder)
     put_answered(store, "Leaning", {"1:less_biased": "a clipper"})
     assert "1:less_biased" not in judged(store), "a score goes with the answer it was given for"
@@ -181,7 +182,7 @@ def test_what_cannot_be_judged_says_why(store: Store, run_id: str, tmp_path: Pat
     with pytest.raises(AppError, match="holds no answer to judge"):
         a_plan(store, silent)
     folder = tmp_path / "judged"
-    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder), folder)
+    run_plan(a_plan(store, run_id), open_judge(Judging(strict), folder, System.SURGCHECK), folder)
     with open_store(tmp_path / "other.duckdb") as other:
         put_pairs(other)
         with pytest.raises(AppError, match="There is no run"):

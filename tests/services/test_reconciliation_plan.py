@@ -16,7 +16,7 @@ from backend.errors import AppError
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
-from backend.services.runs.direct_answers import DirectAnswers, Said, folder_base, stored_base
+from backend.services.runs.direct_answers import RunAnswers, Said, folder_base, stored_base
 from backend.services.runs.folder import read_plan_table, read_record, read_shards
 from backend.services.runs.import_run import import_run
 from backend.services.runs.manifest import read_manifest_plan
@@ -46,11 +46,11 @@ def direct(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     return drawn_plan(tmp_path_factory.mktemp("material"))
 
 
-def direct_answers(**changed: Said) -> DirectAnswers:
+def direct_answers(**changed: Said) -> RunAnswers:
     """Return the answers to the nine questions, some of them changed: ``s11`` is sample 11's complex one."""
     said = {f"drawn:{sample}::complex": Said(answer, "") for sample, answer in DIRECT.items()}
     said |= {f"drawn:{probe}": Said(answer, "") for probe, answer in ATOMIC.items()}
-    return DirectAnswers(BASE, said | {f"drawn:{name[1:]}::complex": one for name, one in changed.items()})
+    return RunAnswers(BASE, said | {f"drawn:{name[1:]}::complex": one for name, one in changed.items()})
 
 
 REVISED_SAID = {f"drawn:{sample}::complex": Said(answer, "") for sample, answer in REVISED.items()}
@@ -127,7 +127,7 @@ def test_a_stored_run_of_another_vlm_or_stage_is_refused_with_the_direct_runs(tm
         import_run(store, tmp_path / "asr")
         assert stored_base(store, plan.key.run_id, plan).said == direct_answers().said
         other = read_plan(store, "drawn", VlmIdentity("Other"), Decoding())
-        with pytest.raises(AppError, match="A VLM revises its own answers") as caught:
+        with pytest.raises(AppError, match="asked for are those of") as caught:
             stored_base(store, plan.key.run_id, other)
         assert plan.key.run_id in caught.value.hint
         with pytest.raises(AppError, match="is of stage revise; ASR starts from direct answers"):
@@ -286,7 +286,7 @@ def test_a_folder_of_the_other_variant_or_of_another_direct_run_is_not_gone_on_w
     reconcile_into(tmp_path, direct, Reconciler())
     with pytest.raises(AppError, match="stage: revise there, self_revise here"):
         reconcile_into(tmp_path, direct, Reconciler(), Variant.SELF, resume=True)
-    with pytest.raises(AppError, match=r"direct run: Parrot\.drawn\.direct\.\w+ there, Parrot\.drawn\.direct\.0 here"):
+    with pytest.raises(AppError, match=r"made from: Parrot\.drawn\.direct\.\w+ there, Parrot\.drawn\.direct\.0 here"):
         run_plan(revise_plan(direct, direct_answers(), Variant.ASR), Reconciler(), tmp_path / "revise", resume=True)
 
 

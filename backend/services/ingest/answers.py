@@ -73,7 +73,7 @@ def put_answers(
         table = _answer_table(run_id, [a for a in answers if a.probe_id not in unchanged])
         changed_units = _units_of(cursor, table)
         cursor.register("incoming_answers", table)
-        for written in ("answers", "judgements"):  # a judge's score is of the answer it was given
+        for written in ("answers", "judgements", "oracle_judgements"):  # a judge's word is of the answer it was given
             cursor.execute(f"DELETE FROM {written} o USING incoming_answers n WHERE {same}")
         cursor.unregister("incoming_answers")
     insert(cursor, "answers", table)

@@ -2,13 +2,14 @@
 
 __all__ = ["import_run"]
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backend.domain.progress import Report, silent
-from backend.domain.records import Stage
+from backend.domain.records import Stage, System
 from backend.endoca.asr import StepName
 from backend.errors import AppError
 from backend.services.ingest.answers import Answer, put_answers
@@ -25,6 +26,7 @@ from backend.services.runs.reconciled_runs import (
 )
 from backend.services.runs.reconciliation_plan import STAGES
 from backend.services.runs.record import RunRecord
+from backend.services.runs.verification_runs import check_chain, check_has_bases, put_in_chain
 from backend.store.arrow import arrow_array, arrow_table
 from backend.store.store import Store, insert
 
@@ -41,12 +43,13 @@ def import_run(store: Store, *folders: Path, report: Report = silent) -> ImportR
     the suite lacks, or asks in other words, refuses the whole folder. The folder of an ASR run
     holds up to three of these, which go in together. A Revise or Select run must have been made
     from the answers of its direct run as the store then has them; so where a direct run has changed, all
-    runs made from it go in at once.
+    runs made from it go in at once. So it is with verdicts and with answers given again (VeriMap), whose
+    oracle's words are brought up to date.
 
     Args:
         store: Holds the suite.
         folders: At least one, in any order: each as `run_plan` leaves it, or one that holds such folders of
-            an ASR run; a run that is still at work may be read too.
+            an ASR run or of a chain of verification runs; a run that is still at work may be read too.
         report: Told of progress; may raise `Cancelled`.
 
     Raises:
@@ -75,17 +78,23 @@ def import_run(store: Store, *folders: Path, report: Report = silent) -> ImportR
             checked.update([done.run_id] if one.record.base else ())
             checked.update(dependents(cursor, done.run_id) if done.n_replaced or done.n_new else ())
             n_done += len(one.prompts)
-        check_made_from(cursor, checked, written={run.run_id for run in outcome.runs})
+        written = {run.run_id for run in outcome.runs}
+        in_chains = _of_verimap(cursor, checked)
+        check_made_from(cursor, checked - in_chains, written)
+        check_chain(cursor, in_chains, written)
         write_log(cursor, outcome)
     report("scoring", n_answers, n_answers)
     return outcome
 
 
 def _place(one: CheckedFolder) -> int:
-    """Return where a folder stands among others: after those whose answers it is made from."""
-    if one.record.stage == Stage.JUDGE:
-        return 3
-    made = STAGES.get(one.record.stage)
+    """Return where a folder stands among others: after those it is made from; judges come last."""
+    record = one.record
+    if record.stage == Stage.JUDGE:
+        return sys.maxsize
+    if record.setup:
+        return 2 * record.setup.turn + (record.stage == Stage.VERIFY)
+    made = STAGES.get(record.stage)
     return 0 if made is None else 1 + (made.step is StepName.SELECT)
 
 
@@ -94,18 +103,32 @@ def _put(cursor: "duckdb.DuckDBPyConnection", read: CheckedFolder) -> RunReport:
     record, answers, prompts, source = read
     if record.stage == Stage.JUDGE:
         return put_judged(cursor, read)
+    if record.stage == Stage.LABEL:
+        raise AppError(
+            f"{source} holds task labels, which are no answers.",
+            f"Take its labels.csv in: python -m backend import verimap --dataset {record.suite} --labels FILE",
+        )
     _check_suite(cursor, record)
     answers = _under_stored_ids(cursor, record.suite, answers)
     columns = [answers.column(name).to_pylist() for name in ("probe_id", "answer", "error")]
     _check_questions(cursor, record.suite, columns[0], prompts)
     _check_same_run(cursor, record)
+    if record.system == System.VERIMAP:
+        check_has_bases(cursor, record)
     given = [Answer(*row) for row in zip(*columns, strict=True)]
     kept = whole_answers(cursor, record, given) if record.stage in STAGES else given
     done = put_answers(cursor, record.key, kept, source, record.vlm.group)
     _put_facts(cursor, record, answers, prompts)
+    if record.system == System.VERIMAP:
+        return put_in_chain(cursor, record, done)
     if revise_run_of(record.key):
         return replace(done, n_decisions_changed=put_decisions(cursor, done.run_id, given))
     return done
+
+
+def _of_verimap(cursor: "duckdb.DuckDBPyConnection", run_ids: Collection[str]) -> set[str]:
+    rows = cursor.execute("SELECT run_id FROM runs WHERE system = ?", [System.VERIMAP]).fetchall()
+    return {row[0] for row in rows} & set(run_ids)
 
 
 def _check_said_once(done: RunReport, before: Sequence[RunReport]) -> None:
@@ -196,7 +219,9 @@ def _put_facts(cursor: "duckdb.DuckDBPyConnection", record: RunRecord, answers: 
 def _notes(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> list[str]:
     notes = []
     counts = record.counts
-    if record.base:
+    if record.base and record.setup:
+        notes.append(f"The {record.stage} run was made from {record.base.run_id}.")
+    elif record.base:
         notes.append(f"The {record.stage} run was made from the direct answers of {record.base.run_id}.")
         if record.base.prompt_version != record.prompt_version:
             notes.append(
@@ -207,6 +232,8 @@ def _notes(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> list[str]:
         notes.append(f"The run is not finished: {counts.missing:,} of {counts.planned:,} probes were not asked yet.")
     if record.lost_shards:
         notes.append(f"Asked again, because their first answers were lost: those of {', '.join(record.lost_shards)}.")
+    if record.setup and record.setup.swap_seed is not None:
+        return notes
     [(n_other,)] = cursor.execute(
         "SELECT count(*) FROM calls c JOIN probes p USING (probe_id) JOIN units u USING (unit_id) "
         "LEFT JOIN pairs d USING (unit_id) JOIN images i ON i.image_id = coalesce(d.picture_id, u.image_id) "

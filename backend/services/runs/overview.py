@@ -18,7 +18,11 @@ MAX_EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What became of the probes of the run's suite, by the run's present scorer."""
+    """What became of the probes of the run's suite, by the run's present scorer.
+
+    A VeriMap run has no scorer: a verifier's probes are its verifications, read where they hold a verdict; a
+    generator's those it was to ask.
+    """
 
     n_probes: int
     n_read: int
@@ -112,8 +116,12 @@ def _coverage(store: Store) -> dict[str, Coverage]:
         "SELECT s.run_id, s.status, count(*) FROM scores s JOIN runs r USING (run_id, scorer, scorer_version) "
         "GROUP BY ALL"
     )
-    for run_id, status, n in rows:
+    for run_id, status, n in (*rows, *store.rows(_VERIFIED), *store.rows(_GENERATED)):
         counts[run_id][status] = n
+    for run_id, n_planned in store.rows(_PLANNED):
+        missing = n_planned - sum(counts[run_id].values())
+        if missing > 0:
+            counts[run_id][AnswerStatus.MISSING] = missing
     order = (
         AnswerStatus.READ,
         AnswerStatus.UNPARSED,
@@ -125,6 +133,23 @@ def _coverage(store: Store) -> dict[str, Coverage]:
         run_id: Coverage(sum(of_run.values()), *(of_run.get(status, 0) for status in order))
         for run_id, of_run in counts.items()
     }
+
+
+_VERIFIED = "SELECT run_id, status, count(*) FROM verifications GROUP BY ALL"
+
+_GENERATED = r"""
+    SELECT a.run_id,
+           CASE WHEN a.error <> '' THEN 'failed'
+                WHEN regexp_matches(a.answer, '[\p{L}\p{N}]') THEN 'read' ELSE 'empty' END,
+           count(*)
+    FROM answers a JOIN runs r USING (run_id) WHERE r.system = 'verimap' AND r.stage <> 'verify' GROUP BY ALL
+"""
+
+_PLANNED = """
+    SELECT f.run_id, json_extract(f.record, '$.counts.planned')::BIGINT
+    FROM run_facts f JOIN runs r USING (run_id) WHERE r.system = 'verimap'
+"""
+"""Probes that a VeriMap run was to ask."""
 
 
 def _errors(store: Store) -> dict[str, tuple[ErrorClass, ...]]:

@@ -15,6 +15,7 @@ __all__ = [
     "VlmIdentity",
     "item_id",
     "read_plan",
+    "shown_question",
     "templates_sha256",
     "text_sha256",
 ]
@@ -22,19 +23,22 @@ __all__ = [
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from backend.domain.records import LIVE_PAIRS, LIVE_SUITE, Origin, Role, RunKey, Stage, System
+from backend.domain.records import LIVE_SUITES, Origin, Role, RunKey, Stage, System
 from backend.domain.vlm import Decoding
 from backend.endoca import prompts as endoca
 from backend.errors import AppError
 from backend.services.images import suite_images
 from backend.store.store import Store
 from backend.surgcheck import prompts as surgcheck
+from backend.verimap import prompts as verimap
+from backend.verimap.examples import Option, question_with_options
+from backend.verimap.setups import OptionsShown, Setup
 
 
 class Asked(NamedTuple):
@@ -75,9 +79,15 @@ ASKINGS: Mapping[System, Asking] = MappingProxyType(
             surgcheck.TEMPLATES,
             lambda role, question: Asked(surgcheck.answer_prompt(question)),
         ),
+        System.VERIMAP: Asking(
+            Stage.DIRECT,
+            verimap.PROMPT_VERSION,
+            verimap.TEMPLATES,
+            lambda role, question: Asked(verimap.generate_prompt(question)),
+        ),
     }
 )
-"""The systems whose suites can be answered in a batch."""
+"""How each system asks in a batch; VeriMap its generators, for their first answers."""
 
 WITHOUT_IMAGE: Mapping[System, Asking] = MappingProxyType(
     {
@@ -131,7 +141,7 @@ class Item:
     role: str = ""
     """The probe's, in its unit; empty where no later stage is made from the answer."""
     question: str = ""
-    """The probe's own words; empty where its role is."""
+    """The probe's own words, options below them where they are shown; empty where its role is."""
     not_asked: str = ""
     """Why this becomes an error row and no call; empty where it is asked. It has no prompt then."""
 
@@ -143,7 +153,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The direct run whose answers a Revise or Select run is made from."""
+    """The run that another is made from: of a Revise or Select run the direct one.
+
+    Of a VeriMap run it is the one just before it: of verdicts the answers, of answers given again the verdicts.
+    """
 
     run_id: str
     origin: str
@@ -161,12 +174,19 @@ class Plan:
     prompts_sha256: str
     items: tuple[Item, ...]
     base: Base | None = None
-    """Of a Revise or Select run; None elsewhere."""
+    """None for a run that is made from no other."""
+    setup: Setup | None = None
+    """Of a VeriMap run; None elsewhere."""
 
     @cached_property
     def unit_ids(self) -> tuple[str, ...]:
         """The units, in order."""
         return tuple(dict.fromkeys(item.unit_id for item in self.items))
+
+    def first_units(self, limit: int | None) -> "Plan":
+        """Return the plan of so many units, from the first; all where None."""
+        kept = set(self.unit_ids[:limit])
+        return replace(self, items=tuple(item for item in self.items if item.unit_id in kept))
 
     @cached_property
     def images(self) -> dict[str, str]:
@@ -188,8 +208,8 @@ _PROBES = """
     ), together AS (
         SELECT *, min(place) OVER (PARTITION BY image_id) AS image_place FROM placed
     )
-    SELECT p.probe_id, p.unit_id, p.role, p.question, i.image_id, i.file
-    FROM together t JOIN probes p USING (unit_id) LEFT JOIN pairs d USING (unit_id)
+    SELECT p.probe_id, p.unit_id, p.role, p.question, i.image_id, i.file, e.options, len(e.images)
+    FROM together t JOIN probes p USING (unit_id) LEFT JOIN pairs d USING (unit_id) LEFT JOIN examples e USING (unit_id)
     JOIN images i ON i.image_id = coalesce(d.picture_id, t.image_id)
     ORDER BY t.image_place, t.place, p.role NOT IN ('complex', 'original'), p.role, p.position, p.probe_id
 """
@@ -205,6 +225,7 @@ def read_plan(
     setting: str = "",
     limit: int | None = None,
     with_image: bool = True,
+    options: OptionsShown = OptionsShown.SHOWN,
 ) -> Plan:
     """Plan a run over a stored suite. Once this returns the store is not needed any more.
 
@@ -216,10 +237,11 @@ def read_plan(
         setting: Such as ``zero-shot``; part of the run's key.
         limit: Only so many units, from the first; a unit is asked whole.
         with_image: False asks with the image withheld what can be asked so.
+        options: Whether the options of VeriMap's questions are shown. It is part of the key where any has them.
 
     Raises:
-        AppError: The suite is unknown, has no unit, is that of live questions, or is of a system that no
-            batch run asks, or that never withholds the image.
+        AppError: The suite is unknown, has no unit, is that of live questions, or is of a system that never
+            withholds the image.
     """
     system = _system_of(store, suite)
     if not with_image and system not in WITHOUT_IMAGE:
@@ -228,28 +250,32 @@ def read_plan(
             f"Leave --without-image out, or name a suite of: {', '.join(WITHOUT_IMAGE)}.",
         )
     asking = ASKINGS[system] if with_image else WITHOUT_IMAGE[system]
+    setup = _setup(store, suite, vlm, options) if system == System.VERIMAP else None
+    told = (setting, setup.setting(asking.stage) if setup else "")
     key = RunKey(
         system=system,
         suite=suite,
         vlm=vlm.name,
         stage=asking.stage,
         origin=Origin.PRECOMPUTED,
-        setting=setting,
+        setting=", ".join(filter(None, told)),
         prompt_version=asking.prompt_version,
         decoding=decoding.label,
     )
     items: list[Item] = []
     files = suite_images(store, suite)
     units: set[str] = set()
-    for probe_id, unit_id, role, question, image_id, name in store.rows(_PROBES, {"suite": suite}):
+    for probe_id, unit_id, role, question, image_id, name, choices, n_images in store.rows(_PROBES, {"suite": suite}):
         units.add(unit_id)
         if limit is not None and len(units) > limit:
             break
+        question = shown_question(question, choices, options)
         asked = asking.ask(role, question)
         if asked is None:
             continue
-        prompt = asked.prompt
-        if not asked.with_image:
+        not_asked = _why_not(n_images)
+        prompt = "" if not_asked else asked.prompt
+        if not_asked or not asked.with_image:
             image_id = name = ""
         file = files.get(image_id)
         image, sha256 = (file.path, file.sha256) if file else (None, None)
@@ -265,11 +291,43 @@ def read_plan(
                 image_sha256=sha256,
                 role=role,
                 question=question,
+                not_asked=not_asked,
             )
         )
     if not items:
         raise AppError(f"Suite {suite} has no unit to ask about.", "Import its manifest: python -m backend import")
-    return Plan(key, vlm, decoding, asking.prompts_sha256, tuple(items))
+    return Plan(key, vlm, decoding, asking.prompts_sha256, tuple(items), setup=setup)
+
+
+def _setup(store: Store, suite: str, vlm: VlmIdentity, options: OptionsShown) -> Setup:
+    has_options = store.value("SELECT count(*) FROM examples WHERE suite = ? AND options <> '[]'", [suite])
+    return Setup(generator=vlm.name, options=options if has_options else None)
+
+
+def _why_not(n_images: int | None) -> str:
+    """Return why a question is not asked; empty where it is.
+
+    Args:
+        n_images: Images that a question of VeriMap names; None for the other systems', which have one each.
+    """
+    if n_images == 0:
+        return "Not asked: the data set names no image for this question."
+    if n_images is not None and n_images > 1:
+        return f"Not asked: the question is about {n_images} images, and a VLM is shown one."
+    return ""
+
+
+def shown_question(question: str, choices: str | None, options: OptionsShown | None) -> str:
+    """Return a question as a VLM is shown it: where they are to be shown, with its options below it.
+
+    Args:
+        question: Its own words.
+        choices: Its options, as the table ``examples`` has them; None outside of VeriMap.
+        options: Whether they are shown; None as in `Setup`.
+    """
+    if choices is None or options is not OptionsShown.SHOWN:
+        return question
+    return question_with_options(question, [Option(**choice) for choice in json.loads(choices)])
 
 
 def templates_sha256(templates: Mapping[str, str]) -> str:
@@ -289,16 +347,10 @@ def _system_of(store: Store, suite: str) -> System:
             f"There is no suite {suite} in this store.",
             f"Suites in the store: {', '.join(known) or 'none'}. A manifest file can be named instead of a suite.",
         )
-    if suite in (LIVE_SUITE, LIVE_PAIRS):
+    if suite in LIVE_SUITES:
         raise AppError(
             f"Suite {suite} holds the questions asked live; they are no data set to run over.",
             "Ask one again on the page it was asked on. For a batch run, import a manifest with your questions.",
-        )
-    if known[suite] not in ASKINGS:
-        asked = ", ".join(name for name, system in known.items() if system in ASKINGS)
-        raise AppError(
-            f"Suite {suite} is of {known[suite]}, whose questions no batch run asks yet.",
-            f"Suites that can be asked: {asked or 'none'}.",
         )
     return known[suite]
 

@@ -94,10 +94,10 @@ def put_decisions(cursor: "duckdb.DuckDBPyConnection", run_id: str, given: Seque
 
 
 def dependents(cursor: "duckdb.DuckDBPyConnection", run_id: str) -> list[str]:
-    """Return the ids of the runs that were made from a direct run, or from the answers of a Revise run."""
-    found = {row[0]: row[1] for row in cursor.execute("SELECT run_id, base_run_id FROM run_bases").fetchall()}
-    keys = {one: _key(cursor, one) for one in found}
-    return sorted(one for one, base in found.items() if base == run_id or revise_run_of(keys[one]) == run_id)
+    """Return the ids of the runs that were made from a run, or that decide on the answers of a Revise run."""
+    found = cursor.execute("SELECT run_id, base_run_id FROM run_bases").fetchall()
+    keys = {one: _key(cursor, one) for one, _ in found}
+    return sorted({one for one, base in found if base == run_id or revise_run_of(keys[one]) == run_id})
 
 
 def check_made_from(cursor: "duckdb.DuckDBPyConnection", run_ids: Iterable[str], written: Collection[str] = ()) -> None:

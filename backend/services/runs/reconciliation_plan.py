@@ -17,7 +17,7 @@ from typing import NamedTuple
 from backend.domain.records import Origin, Role, RunKey, Stage, System
 from backend.endoca import prompts
 from backend.endoca.asr import DECODINGS, StepName, Variant, revise_step, select_step
-from backend.services.runs.direct_answers import DirectAnswers, Said
+from backend.services.runs.direct_answers import RunAnswers, Said
 from backend.services.runs.plan import Item, Plan, item_id, templates_sha256
 
 
@@ -54,7 +54,7 @@ class UnitPrompt(NamedTuple):
     """Why; empty where it is."""
 
 
-def revise_plan(direct: Plan, answers: DirectAnswers, variant: Variant) -> Plan:
+def revise_plan(direct: Plan, answers: RunAnswers, variant: Variant) -> Plan:
     """Plan the Revise stage: the complex questions of a direct plan, each with the answer given to it.
 
     Args:
@@ -65,7 +65,7 @@ def revise_plan(direct: Plan, answers: DirectAnswers, variant: Variant) -> Plan:
     return _plan(direct, answers, variant, None)
 
 
-def select_plan(direct: Plan, answers: DirectAnswers, revised: Mapping[str, Said], variant: Variant) -> Plan:
+def select_plan(direct: Plan, answers: RunAnswers, revised: Mapping[str, Said], variant: Variant) -> Plan:
     """Plan the Select stage: the complex questions of a direct plan, each with the revised answer to it.
 
     Args:
@@ -103,7 +103,7 @@ def unit_prompt(
     return UnitPrompt(select_step(variant, question, revised.answer, premises))
 
 
-def _plan(direct: Plan, answers: DirectAnswers, variant: Variant, revised: Mapping[str, Said] | None) -> Plan:
+def _plan(direct: Plan, answers: RunAnswers, variant: Variant, revised: Mapping[str, Said] | None) -> Plan:
     step = StepName.REVISE if revised is None else StepName.SELECT
     decoding = DECODINGS[step]
     key = RunKey(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from backend.domain.progress import Report, silent
 from backend.domain.vlm import Vlm
 from backend.endoca.asr import Variant
-from backend.services.runs.direct_answers import DirectAnswers, folder_answers
+from backend.services.runs.direct_answers import RunAnswers, folder_answers
 from backend.services.runs.plan import Plan
 from backend.services.runs.reconciliation_plan import revise_plan, select_plan
 from backend.services.runs.record import RunRecord
@@ -28,7 +28,7 @@ class Reconciled(NamedTuple):
 
 def run_reconciliation(
     direct: Plan,
-    answers: DirectAnswers,
+    answers: RunAnswers,
     vlm: Vlm,
     revise: Path,
     select: Path,

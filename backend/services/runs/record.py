@@ -11,6 +11,7 @@ __all__ = [
     "DecodingRecord",
     "RunRecord",
     "Session",
+    "SetupRecord",
     "VlmRecord",
     "new_record",
     "new_session",
@@ -27,6 +28,8 @@ from backend.domain.records import Origin, RunKey, Stage, System
 from backend.domain.vlm import Decoding
 from backend.services.runs.batches import TRIAL
 from backend.services.runs.plan import Plan, VlmIdentity
+from backend.verimap.conditions import Condition
+from backend.verimap.setups import OptionsShown, Setup
 
 MOST_SHARDS = 999_999
 """A run of so many shards would have been at work for a year."""
@@ -71,12 +74,30 @@ class DecodingRecord(_Part):
 
 
 class BaseRecord(_Part):
-    """The direct run that a Revise or Select run is made from; see `Base`."""
+    """The run that another is made from; see `Base`."""
 
     run_id: str
     origin: str
     prompt_version: str
     decoding: str
+
+
+class SetupRecord(_Part):
+    """What a VeriMap run is in its chain; see `Setup`."""
+
+    generator: str
+    verifier: str
+    turn: _Count
+    condition: Condition | None
+    options: OptionsShown | None
+    stop_at_correct: bool
+    looked: str
+    swap_seed: int | None
+
+    @property
+    def setup(self) -> Setup:
+        """The same as the plan has it."""
+        return Setup(**self.model_dump())
 
 
 class Counts(_Part):
@@ -125,7 +146,9 @@ class RunRecord(_Part):
     prompts_sha256: str
     decoding: DecodingRecord
     base: BaseRecord | None = None
-    """Of a Revise or Select run; None elsewhere."""
+    """None for a run that is made from no other."""
+    setup: SetupRecord | None = None
+    """Of a VeriMap run; None elsewhere."""
     batch: Annotated[int, Field(ge=1)]
     """Calls given to the VLM at once, at most. Kept for life: a batch's company can decide a floating-point tie."""
     batch_from: _Count | None = 0
@@ -158,8 +181,20 @@ class RunRecord(_Part):
 
     @property
     def base_run_id(self) -> str | None:
-        """Id of the direct run that a Revise or Select run is made from; None elsewhere."""
+        """Id of the run that it is made from; None where there is none."""
         return self.base.run_id if self.base else None
+
+    @property
+    def own_setting(self) -> str:
+        """The setting of a direct run as it was chosen, without what the set-up adds."""
+        added = self.setup.setup.setting(self.stage) if self.setup else ""
+        return self.setting.removesuffix(added).removesuffix(", ") if added else self.setting
+
+    @property
+    def setup_words(self) -> str:
+        """What a VeriMap run is in its chain, as plain text."""
+        told = self.setup.model_dump(mode="json") if self.setup else {}
+        return ", ".join(f"{name} {value}" for name, value in told.items() if value not in ("", None)) or "none"
 
     @property
     def n_asked(self) -> int:
@@ -193,7 +228,8 @@ class RunRecord(_Part):
             "prompt version": (self.prompt_version, other.prompt_version),
             "decoding": (self.decoding.label, other.decoding.label),
             "watched words": (self.decoding.watched, other.decoding.watched),
-            "direct run": (self.base_run_id or "none", other.base_run_id or "none"),
+            "run it is made from": (self.base_run_id or "none", other.base_run_id or "none"),
+            "set-up": (self.setup_words, other.setup_words),
             **{
                 f"VLM's {name}": (self.vlm.details.get(name, "none"), other.vlm.details.get(name, "none"))
                 for name in sorted({*self.vlm.details, *other.vlm.details})
@@ -228,6 +264,7 @@ def new_record(plan: Plan, batch: int | None) -> RunRecord:
             watched=plan.decoding.watched,
         ),
         base=BaseRecord(**asdict(plan.base)) if plan.base else None,
+        setup=SetupRecord(**asdict(plan.setup)) if plan.setup else None,
         batch=batch or TRIAL,
         batch_from=0 if batch else None,
         created=datetime.now(UTC),

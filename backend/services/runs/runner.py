@@ -242,10 +242,10 @@ def _check_same_run(folder: Path, record: RunRecord, fresh: RunRecord, answers: 
     if plan.base and (remade := [row for row in rows if row in images.items()]):
         raise AppError(
             f"{folder} holds {len(remade):,} answers made from others than those that now stand before them: "
-            f"what the direct run {plan.base.run_id} said, or the revised answer, is no longer the same. A lost or "
+            f"what the run {plan.base.run_id} said, or one between it and this, is no longer the same. A lost or "
             "damaged shard does that, for what was in it is asked again.",
-            "Name another folder with --out, and with --from the direct run or its folder, so that only what is made "
-            "from it is asked again.",
+            "Name another folder with --out, and start from the first answers that are there (asr run --from, verify "
+            "run --generator), so that only what is made from them is asked again.",
         )
     if rows:
         raise AppError(
