@@ -108,6 +108,7 @@ def answer(
     as_json: JsonOption = False,
 ) -> None:
     """Let the VLM in the box and the blind baseline answer the test split, into the shipped run folders."""
+    from backend.services.demo.mirage_runs import make_mirage_runs
     from backend.services.demo.shipped_runs import make_blind_runs, make_vlm_runs
     from backend.services.runs.identity import identity_of
     from backend.vlm.registry import Registry
@@ -120,7 +121,9 @@ def answer(
             entry = Registry.load().find("demo")
             if entry.spec is None:
                 raise AppError("The VLM in the box is not the one of this name in your list.", "Unset PARALLAX_MODELS.")
-            make_vlm_runs(load_vlm(entry.spec), identity_of(entry), report)
+            vlm, identity = load_vlm(entry.spec), identity_of(entry)
+            make_vlm_runs(vlm, identity, report)
+            make_mirage_runs(vlm, identity, report)
     if options.as_json:
         print_json({"folder": str(RUNS)})
     else:
@@ -190,3 +193,8 @@ def _show(figures: dict[str, Any]) -> None:
         shares = (percent(of["original"]), percent(of["less_biased"]), percent(of["blind"]))
         tasks.rows.append((name, f"{of['n_pairs']:,}", *shares))
     print_table(tasks)
+    verdicts = Table(("task, own first answers verified", "n", "verifier error", "FPR", "FNR", "Bias", "generator error"))
+    for name, of in figures["verimap"]["by_task"].items():
+        rates = (percent(of[rate]) for rate in ("error", "fpr", "fnr", "bias", "generator_error"))
+        verdicts.rows.append((name, f"{of['n']:,}", *rates))
+    print_table(verdicts)

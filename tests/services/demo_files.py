@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from backend.demo import files
+from backend.domain.records import Stage
 from backend.domain.vlm import Ask, Decoding, OnText, Reply, said_nothing
 from backend.services.demo import built_in, shipped
 from backend.services.demo.shipped import (
@@ -23,6 +24,13 @@ from backend.services.demo.shipped import (
     BLIND_SURGICAL,
     DEMO,
     DIRECT,
+    MIRAGE_BLIND,
+    MIRAGE_BY_BLIND,
+    MIRAGE_CHAINS,
+    MIRAGE_SELF,
+    MIRAGE_SUITE,
+    MIRAGE_SWAPPED,
+    MIRAGE_WITHHELD,
     RECONCILED,
     RUNS,
     SURGICAL,
@@ -31,6 +39,7 @@ from backend.services.demo.shipped import (
     SURGICAL_TEXT_ONLY,
     VERIFICATION,
 )
+from backend.services.demo.verification_examples import put_demo_examples
 from backend.services.ingest.cue_pictures import draw_cue_pictures
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
@@ -40,8 +49,11 @@ from backend.services.runs.manifest import read_manifest_plan
 from backend.services.runs.plan import VlmIdentity, read_plan
 from backend.services.runs.reconciliation_run import run_reconciliation
 from backend.services.runs.runner import run_plan
+from backend.services.runs.verification_run import GENERATE, Chain, Participant, run_chain, verify_folder
 from backend.store.store import Store
 from backend.surgcheck.text_lookups import LOOKUP_VLM
+from backend.verimap.conditions import Condition
+from backend.verimap.feedback_loop import DECODINGS
 from backend.vlm.blind import BLIND_VLM
 from backend.vlm.replay import Replay, StoredAnswer
 
@@ -57,6 +69,7 @@ needs_answers = pytest.mark.skipif(
             BLIND_SURGICAL,
             SURGICAL_LOOKUP,
             SURGICAL_TEXT_ONLY,
+            *(f"{name}/{verify_folder(0)}" for name in MIRAGE_CHAINS),
         )
     ),
     reason="the shipped answers (data/demo/runs) are absent",
@@ -77,6 +90,11 @@ N_SURGICAL_RUNS = 4
 """The VLM, the blind baseline, the text look-ups, and the VLM with the image withheld."""
 N_SURGICAL_ANSWERS = 7 * N_PAIRS
 """With the image withheld originals alone are asked."""
+
+N_EXAMPLES = 10
+"""Of VeriMap, about the endoscopy-like frames."""
+N_MIRAGE_RUNS = 9
+"""Answers, verdicts, answers and verdicts of a loop; two controls, and both ways between VLM and blind baseline."""
 
 BOX = VlmIdentity("Box VLM", "demo", {"weights": "none, answers by rote"})
 BLIND = VlmIdentity(BLIND_VLM, "blind", {})
@@ -102,6 +120,7 @@ def make_demo(folder: Path) -> Path:
         _answer(folder, name, vlm, answers)
     _reconcile(folder)
     _surgery(folder)
+    _verify(folder)
     return folder
 
 
@@ -195,3 +214,40 @@ def _surgery(folder: Path) -> None:
         ):
             plan = read_plan(store, SURGICAL_SUITE, vlm, Decoding(max_new_tokens=80), with_image=with_image)
             run_plan(plan, Knowing(vlm.name, word), folder / "runs" / name)
+
+
+class Judging:
+    """Says "no" to every question, and finds every answer correct."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
+        is_verdict = "VERDICT" in prompt
+        return Reply("EXPLANATION: It is so.\nVERDICT: CORRECT" if is_verdict else "ANSWER: no")
+
+    def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
+        return [self.answer(ask.image, ask.prompt, decoding, said_nothing) for ask in asks]
+
+
+def _verify(folder: Path) -> None:
+    """Write the answers to be verified about the two frames, and the chains over the examples made of them."""
+    with gzip.open(DEMO / files.VERIFICATION, "rt", encoding="utf-8") as shipped_lines:
+        lines = [line for line in shipped_lines if Path(json.loads(line)["image"]).stem in FRAMES]
+    with gzip.open(folder / files.VERIFICATION, "wt", encoding="utf-8") as kept:
+        kept.writelines(lines)
+    box, blind = (Participant(identity, Judging(identity.name)) for identity in (BOX, BLIND))
+    with (
+        tempfile.TemporaryDirectory() as aside,
+        Store.create(Path(aside, "store.duckdb")) as store,
+    ):
+        put_demo_examples(store, folder)
+        attach_images(store, folder / files.ENDOSCOPY)
+        first, of_blind = (read_plan(store, MIRAGE_SUITE, who, DECODINGS[Stage.DIRECT]) for who in (BOX, BLIND))
+    runs = folder / "runs"
+    run_chain(first, None, box, runs / MIRAGE_SELF, Chain(turns=1), generator=box)
+    answers = folder_base(runs / MIRAGE_SELF / GENERATE, first)
+    for name, condition in ((MIRAGE_WITHHELD, Condition.IMAGE_WITHHELD), (MIRAGE_SWAPPED, Condition.IMAGE_SWAPPED)):
+        run_chain(first, answers, box, runs / name, Chain(condition), images=first.items)
+    run_chain(first, answers, blind, runs / MIRAGE_BY_BLIND, Chain())
+    run_chain(of_blind, None, box, runs / MIRAGE_BLIND, Chain(), generator=blind)

@@ -15,8 +15,9 @@ from backend.services.demo import built_in, report
 from backend.services.demo.box_training import box_training
 from backend.services.demo.built_in import DemoStopped, put_demo, wants_demo
 from backend.services.demo.questions import samples, surgical_pairs
-from backend.services.demo.shipped import DEMO_SUITE, SURGICAL_SUITE
+from backend.services.demo.shipped import DEMO_SUITE, MIRAGE_SUITE, SURGICAL_SUITE
 from backend.services.demo.synthetic import SYNTHETIC, synthetic_suites
+from backend.services.demo.verification_examples import demo_examples
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.log import write_note
@@ -27,6 +28,8 @@ from backend.store.store import Store
 from tests.services.demo_files import (
     N_APART,
     N_ATOMIC,
+    N_EXAMPLES,
+    N_MIRAGE_RUNS,
     N_PAIRS,
     N_RUNS,
     N_SURGICAL_ANSWERS,
@@ -37,6 +40,22 @@ from tests.services.demo_files import (
     ship,
 )
 from tests.services.endoca_files import manifest_lines, write_jsonl
+
+N_ALL_RUNS = N_RUNS + N_SURGICAL_RUNS + N_MIRAGE_RUNS
+
+BY_TASK = {
+    "modality_recognition": (2, 1, 1),
+    "spatial_localization": (2, 0, 2),
+    "quantitative_measurement": (0, 0, 0),
+    "disease_classification": (4, 2, 2),
+}
+"""Verdicts, right and wrong answers accepted: "no" is never a number, so the two counts are not judged."""
+
+N_SHIPPED_CHAINS = N_MIRAGE_RUNS + 6
+"""The shipped loop has three more turns, of two runs each."""
+
+MIRAGE_VLMS = ["Box VLM", "Blind baseline", *["Box VLM"] * 2, "Blind baseline", *["Box VLM"] * 4]
+"""First answers, verdicts on them, then the loop."""
 
 POINTS = (
     CurvePoint("naming", 2, 1.0, 9.5),
@@ -97,12 +116,13 @@ def test_the_built_in_data_set_brings_suite_frames_and_runs(shipped_demo: Path, 
         )
         n_frames = store.value("SELECT count(*) FROM frames")
         n_pictures = store.value("SELECT count(DISTINCT picture_id) FROM pairs WHERE drawing IS NOT NULL")
-    assert (held.suites, held.units, held.images_at_hand, n_frames) == (2, N_UNITS + N_PAIRS, 4, 2)
+    assert (held.suites, held.units, held.images_at_hand, n_frames) == (3, N_UNITS + N_PAIRS + N_EXAMPLES, 4, 2)
     assert held.images == 4 + n_pictures
-    n_answers = N_RUNS * (N_UNITS + N_ATOMIC) + N_SURGICAL_ANSWERS
-    assert (held.runs, held.vlms, held.answers) == (N_RUNS + N_SURGICAL_RUNS, 1, n_answers)
+    n_answers = N_RUNS * (N_UNITS + N_ATOMIC) + N_SURGICAL_ANSWERS + N_MIRAGE_RUNS * N_EXAMPLES
+    assert (held.runs, held.vlms, held.answers) == (N_ALL_RUNS, 1, n_answers)
     assert [run.vlm for run in done.runs] == [
         "Box VLM", "Blind baseline", *["Box VLM"] * 5, "Blind baseline", "Text look-up", "Box VLM",
+        *MIRAGE_VLMS,
     ]  # fmt: skip
     assert done.images["found"] == 4
     assert apart == N_APART
@@ -114,9 +134,16 @@ def test_reconciled_runs_are_reported(shipped_demo: Path, tmp_path: Path) -> Non
         done = put_demo(store)
         stages = {row[0] for row in store.rows("SELECT stage FROM runs")}
         n_pairs = store.value("SELECT count(*) FROM units WHERE complexity = 2")
-    assert stages == {"direct", "revise", "select", "self_revise", "self_select", "text_only"}
-    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * (N_RUNS + N_SURGICAL_RUNS)
-    figures = report.paired_figures()
+    assert stages == {"direct", "revise", "select", "self_revise", "self_select", "text_only", "verify", "loop"}
+    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * N_ALL_RUNS
+    with report.shipped_store() as store:
+        figures = report.paired_figures(store)
+        mirage = report.mirage_figures(store)
+    assert {task: (of["n"], of["tp"], of["fp"]) for task, of in mirage["by_task"].items()} == BY_TASK
+    assert [(turn, of["n"], of["fn"], of["tn"]) for turn, of in mirage["by_turn"].items()] == [
+        (0, 8, 0, 0),
+        (1, 8, 0, 0),
+    ]
     assert figures["n_apart"] == N_APART
     assert figures["revise"]["before"] == 1.0
     assert (figures["select"]["n_unreadable"], figures["self_select"]["n_unreadable"]) == (n_pairs, 0)
@@ -164,7 +191,7 @@ def test_a_first_start_that_was_killed_goes_on_at_the_next(
     with open_store(path) as opened:
         assert totals(opened).runs == 0 and wants_demo(opened)
         put_demo(opened)
-        assert totals(opened).runs == N_RUNS + N_SURGICAL_RUNS and not wants_demo(opened)
+        assert totals(opened).runs == N_ALL_RUNS and not wants_demo(opened)
 
 
 @contextmanager
@@ -198,8 +225,8 @@ def test_only_a_suite_of_drawn_frames_is_synthetic(shipped_demo: Path, tmp_path:
         put_demo(store)
         import_endoca(store, [SourceFile.at(other)])
         import_endoca(store, [SourceFile.at(mixed)])
-        assert store.value("SELECT count(*) FROM suites") == 4
-        assert synthetic_suites(store) == {DEMO_SUITE, SURGICAL_SUITE}
+        assert store.value("SELECT count(*) FROM suites") == 5
+        assert synthetic_suites(store) == {DEMO_SUITE, SURGICAL_SUITE, MIRAGE_SUITE}
 
 
 def test_an_empty_store_is_filled_unless_the_setting_says_off(
@@ -223,7 +250,7 @@ def test_what_was_taken_out_does_not_come_back(asked_for: None, shipped_demo: Pa
     with open_store(tmp_path / "store.duckdb") as store:
         put_demo(store)
         assert not wants_demo(store)
-        for suite in (DEMO_SUITE, SURGICAL_SUITE):
+        for suite in (DEMO_SUITE, SURGICAL_SUITE, MIRAGE_SUITE):
             remove_suite(store, suite)
         assert totals(store).suites == 0
         assert not wants_demo(store)
@@ -234,12 +261,13 @@ def test_the_shipped_data_set_goes_in_whole(tmp_path: Path) -> None:
     asked = samples()
     with Store.create(tmp_path / "store.duckdb") as store:
         done = put_demo(store)
-        assert synthetic_suites(store) == {DEMO_SUITE, SURGICAL_SUITE}
+        assert synthetic_suites(store) == {DEMO_SUITE, SURGICAL_SUITE, MIRAGE_SUITE}
         held = totals(store)
     surgical = surgical_pairs()
-    assert (held.units, held.images_at_hand) == (len(asked) + len(surgical) // 2, 600)
-    assert held.answers == N_RUNS * sum(map(len, asked)) + 7 * len(surgical) // 2
-    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * (N_RUNS + N_SURGICAL_RUNS)
+    n_examples = len(demo_examples())
+    assert (held.units, held.images_at_hand) == (len(asked) + len(surgical) // 2 + n_examples, 600)
+    assert held.answers == N_RUNS * sum(map(len, asked)) + 7 * len(surgical) // 2 + N_SHIPPED_CHAINS * n_examples
+    assert {(run.n_missing, run.n_failed) for run in done.runs} == {(0, 0)}
 
 
 def test_a_training_is_told_by_its_record_and_its_curves(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from backend.services.demo.shipped import (
     DEMO_SUITE,
     DIRECT,
     FRAMES,
+    MIRAGE_CHAINS,
     RECONCILED,
     RUNS,
     SURGICAL,
@@ -26,6 +27,7 @@ from backend.services.demo.shipped import (
     SURGICAL_TEXT_ONLY,
 )
 from backend.services.demo.synthetic import SYNTHETIC_SURGERY
+from backend.services.demo.verification_examples import put_demo_examples
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
@@ -74,6 +76,8 @@ def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> I
     steps.append(partial(surgical, store, scenes, SURGICAL_SUITE))
     for run in (SURGICAL, BLIND_SURGICAL, SURGICAL_LOOKUP, SURGICAL_TEXT_ONLY):
         steps.append(partial(import_run, store, RUNS / run, report=report))
+    steps.append(partial(put_demo_examples, store, DEMO, report))
+    steps.append(partial(import_run, store, *(RUNS / chain for chain in MIRAGE_CHAINS), report=report))
     if attach:
         steps += [partial(attach_images, store, folder, report=report) for folder in (FRAMES, SURGICAL_FRAMES)]
     with _begun(store):

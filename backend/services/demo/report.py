@@ -4,10 +4,11 @@ Every figure is read off the run folders by the code that scores any run. The ga
 had to be reached for the VLM to ship; whatever else came out is reported as it is.
 """
 
-__all__ = ["GATE", "gate_failures", "held_out_report", "paired_figures"]
+__all__ = ["GATE", "gate_failures", "held_out_report", "mirage_figures", "paired_figures", "shipped_store"]
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +21,13 @@ from backend.services.demo.questions import Answered, answers_of, surgical_pairs
 from backend.services.demo.shipped import BLIND_SURGICAL, DEMO_SUITE, SURGICAL, VERIFICATION
 from backend.services.explore import endoca_metrics
 from backend.services.reconciliation import reconciled_table
+from backend.services.verimap_metrics import verimap_metrics
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from backend.surgcheck.question_pairs import Pair
 from backend.surgcheck.scoring import exact_match
 from backend.surgcheck.tasks import Cue, Level, Task
+from backend.verimap.outcomes import Policy
 from backend.verimap.verifier import Verdict, parse_verdict
 from backend.vlm.blind import BLIND_VLM
 
@@ -47,14 +50,16 @@ def held_out_report() -> dict[str, Any]:
         AppError: A shipped file is absent or damaged.
     """
     verifier = _verifier()
-    return {
-        "vlm": {
-            **paired_figures(),
-            "verifier_auc": {kind: found["auc"] for kind, found in verifier.items()},
-            "verifier": verifier,
-        },
-        "surgical": _surgical(),
-    }
+    with shipped_store() as store:
+        return {
+            "vlm": {
+                **paired_figures(store),
+                "verifier_auc": {kind: found["auc"] for kind, found in verifier.items()},
+                "verifier": verifier,
+            },
+            "surgical": _surgical(),
+            "verimap": mirage_figures(store),
+        }
 
 
 def gate_failures(report: dict[str, Any]) -> list[str]:
@@ -80,8 +85,9 @@ def gate_failures(report: dict[str, Any]) -> list[str]:
     return failures
 
 
-def paired_figures() -> dict[str, Any]:
-    """Return EndoCA's metrics of the direct runs and what ASR made of them, from a store that holds nothing else.
+@contextmanager
+def shipped_store() -> Iterator[Store]:
+    """Open a store that holds the built-in data set and nothing else, for as long as it is needed.
 
     Raises:
         AppError: As `held_out_report`.
@@ -91,7 +97,31 @@ def paired_figures() -> dict[str, Any]:
         Store.create(Path(folder, "demo.duckdb")) as store,
     ):
         put_demo(store, attach=False)
-        return _direct(store) | _reconciled(store)
+        yield store
+
+
+def paired_figures(store: Store) -> dict[str, Any]:
+    """Return EndoCA's metrics of the direct runs and what ASR made of them."""
+    return _direct(store) | _reconciled(store)
+
+
+def mirage_figures(store: Store) -> dict[str, Any]:
+    """Return what the VLM in the box made of its own first answers by task, and of its answers by turn of the loop."""
+    by_task = verimap_metrics(store, ["task"], Policy())
+    by_turn = verimap_metrics(store, [], Policy())
+    figures = ("n", "tp", "tn", "fp", "fn", "accuracy", "error", "fpr", "fnr", "bias", "generator_error")
+    return {
+        "by_task": {
+            row["task"]: {name: row[name] for name in figures}
+            for row in by_task.to_dict("records")
+            if row["pairing"] == "self" and row["turn"] == 0
+        },
+        "by_turn": {
+            row["turn"]: {name: row[name] for name in figures}
+            for row in by_turn.to_dict("records")
+            if row["pairing"] == "self"
+        },
+    }
 
 
 def _direct(store: Store) -> dict[str, Any]:

@@ -7,6 +7,13 @@ __all__ = [
     "DEMO_SUITE",
     "DIRECT",
     "FRAMES",
+    "MIRAGE_BLIND",
+    "MIRAGE_BY_BLIND",
+    "MIRAGE_CHAINS",
+    "MIRAGE_SELF",
+    "MIRAGE_SUITE",
+    "MIRAGE_SWAPPED",
+    "MIRAGE_WITHHELD",
     "RECONCILED",
     "REVISION",
     "RUNS",
@@ -46,6 +53,7 @@ SURGICAL_FRAMES = DEMO / files.LAPAROSCOPY
 """Holds the laparoscopy-like frames."""
 
 DEMO_SUITE, VERIFICATION_SUITE, SURGICAL_SUITE = "demo", "demo-verification", "demo-surgical"
+MIRAGE_SUITE = "demo-verimap"
 
 DIRECT, BLIND_DIRECT = "endoca-direct", "endoca-direct-blind"
 REVISION, SELECTION = "endoca-revise", "endoca-select"
@@ -54,6 +62,11 @@ VERIFICATION = "verimap-verify"
 SURGICAL, BLIND_SURGICAL = "surgcheck-direct", "surgcheck-direct-blind"
 SURGICAL_TEXT_ONLY, SURGICAL_LOOKUP = "surgcheck-text-only", "surgcheck-text-lookup"
 """Names of the run folders."""
+
+MIRAGE_SELF, MIRAGE_BY_BLIND, MIRAGE_BLIND = "verimap-self", "verimap-by-blind", "verimap-of-blind"
+MIRAGE_WITHHELD, MIRAGE_SWAPPED = "verimap-withheld", "verimap-swapped"
+MIRAGE_CHAINS = (MIRAGE_SELF, MIRAGE_BLIND, MIRAGE_BY_BLIND, MIRAGE_WITHHELD, MIRAGE_SWAPPED)
+"""Names of the folders of chains, those with first answers before those made from them."""
 
 RECONCILED: Mapping[Variant, tuple[str, str]] = MappingProxyType(
     {Variant.ASR: (REVISION, SELECTION), Variant.SELF: (SELF_REVISION, SELF_SELECTION)}

@@ -3,7 +3,7 @@
 Everything goes through the runner that any run goes through; this module only plans.
 """
 
-__all__ = ["make_blind_runs", "make_vlm_runs"]
+__all__ = ["BATCH", "BLIND", "device_of", "learn_endoscopy", "make_blind_runs", "make_vlm_runs", "replayed"]
 
 import hashlib
 import tempfile
@@ -86,10 +86,7 @@ def make_vlm_runs(vlm: "TransformersLocal", identity: VlmIdentity, report: Repor
         identity: What makes it this one.
         report: Told of progress.
     """
-
-    def device() -> dict[str, str]:
-        return {"device": vlm.device_facts().name, **vlm.facts()}
-
+    device = partial(device_of, vlm)
     run = partial(run_plan, vlm=vlm, resume=True, batch=BATCH, device=device, report=report)
     direct = _direct_plan(identity, report)
     run(direct, folder=RUNS / DIRECT)
@@ -103,6 +100,11 @@ def make_vlm_runs(vlm: "TransformersLocal", identity: VlmIdentity, report: Repor
     with tempfile.TemporaryDirectory(prefix="parallax-cues-") as folder:
         run(_surgical_plan(identity, _draw_cues(Path(folder))), folder=RUNS / SURGICAL)
     run(_text_only_plan(identity), folder=RUNS / SURGICAL_TEXT_ONLY)
+
+
+def device_of(vlm: "TransformersLocal") -> dict[str, str]:
+    """Return what a record says of the machine the VLM in the box ran on."""
+    return {"device": vlm.device_facts().name, **vlm.facts()}
 
 
 def make_blind_runs(report: Report) -> None:
@@ -165,8 +167,8 @@ def _draw_cues(folder: Path) -> Path:
     return folder
 
 
-def _blind_endoscopy(plan: Plan, report: Report) -> Vlm:
-    """Return the blind baseline as a VLM that knows the plan's questions, learned on those asked of training frames."""
+def learn_endoscopy(report: Report) -> BlindBaseline:
+    """Return the blind baseline, learned on the questions asked of training frames."""
     examples = []
     for number in range(LEARNED_FRAMES):
         report("the blind baseline learns", number, LEARNED_FRAMES)
@@ -178,13 +180,18 @@ def _blind_endoscopy(plan: Plan, report: Report) -> Vlm:
             parts = tuple(values[name] for name in classes)
             examples.append(Example(Role.COMPLEX, classes, parts, complex_answer(facts, classes)))
             examples += [Example(Role.ATOMIC, (name,), (values[name],), facts[name]) for name in classes]
-    baseline = BlindBaseline.learn(examples)
+    return BlindBaseline.learn(examples)
+
+
+def _blind_endoscopy(plan: Plan, report: Report) -> Vlm:
+    """Return the blind baseline as a VLM that knows the plan's questions."""
+    baseline = learn_endoscopy(report)
     said = {}
     for question, *atoms in samples():
         classes = tuple(atom.question_class for atom in atoms)
         said[question.probe_id] = baseline.answer(Role.COMPLEX, classes)
         said |= {atom.probe_id: baseline.answer(Role.ATOMIC, (atom.question_class,)) for atom in atoms}
-    return _replayed(plan, said)
+    return replayed(plan, said)
 
 
 def _surgical_examples(report: Report) -> list[Pair]:
@@ -204,21 +211,21 @@ def _blind_surgical(plan: Plan, learned: Sequence[Pair]) -> Vlm:
     said = {
         probe_id: baseline.answer(Role.ATOMIC, (_asked_for(pair),)) for probe_id, (pair, _) in surgical_pairs().items()
     }
-    return _replayed(plan, said)
+    return replayed(plan, said)
 
 
 def _text_lookup(plan: Plan, learned: Sequence[Pair]) -> Vlm:
     """Return SurgCheck's text look-ups, learned on original questions."""
     lookups = TextLookups.learn(LookupExample(pair.task, pair.original, pair.reference) for pair in learned)
     asked = surgical_pairs().items()
-    return _replayed(plan, {probe_id: lookups.answer(pair.task, question) for probe_id, (pair, question) in asked})
+    return replayed(plan, {probe_id: lookups.answer(pair.task, question) for probe_id, (pair, question) in asked})
 
 
 def _asked_for(pair: Pair) -> str:
     return pair.original if pair.task is Task.CVS else pair.task
 
 
-def _replayed(plan: Plan, said: Mapping[str, str]) -> Vlm:
+def replayed(plan: Plan, said: Mapping[str, str]) -> Vlm:
     """Return a VLM that says these answers.
 
     A complex question of one part can have the words of its atomic question. To a VLM the two
