@@ -17,10 +17,14 @@ from pages.ui.errors import show_error
 from pages.ui.filters import link_filter, set_filter
 from pages.ui.pair_case import are_pairs_asked_for, show_pair_case
 from pages.ui.resources import kept, the_store
+from pages.ui.verification_case import are_verifications_asked_for, show_verification_case
 
 st.title("What was asked, and what was answered?")
 
-if are_pairs_asked_for(the_store()):
+if are_verifications_asked_for():
+    show_verification_case(the_store())
+    st.stop()
+if are_pairs_asked_for():
     show_pair_case(the_store())
     st.stop()
 try:

@@ -15,6 +15,8 @@ __all__ = [
     "load_case",
     "load_image",
     "runs_in_order",
+    "suite_system",
+    "unit_system",
 ]
 
 import json
@@ -201,6 +203,18 @@ def load_image(store: Store, image_id: str) -> CaseImage:
     if not found:
         raise AppError(f"There is no image {image_id!r} in this store.", "Choose a case, or bring the image again.")
     return CaseImage(*found[0])
+
+
+def unit_system(store: Store, unit_id: str) -> str | None:
+    """Return the research system a unit belongs to; None: the store holds no such unit."""
+    rows = store.rows("SELECT s.system FROM units u JOIN suites s USING (suite) WHERE u.unit_id = ?", [unit_id])
+    return str(rows[0][0]) if rows else None
+
+
+def suite_system(store: Store, suite: str) -> str | None:
+    """Return the research system a suite belongs to; None: the store holds no such suite."""
+    rows = store.rows("SELECT system FROM suites WHERE suite = ?", [suite])
+    return str(rows[0][0]) if rows else None
 
 
 def runs_in_order(runs: Sequence[CaseRun], chosen: UnitFilter) -> tuple[list[CaseRun], list[CaseRun]]:

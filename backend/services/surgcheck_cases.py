@@ -10,7 +10,6 @@ __all__ = [
     "PairCase",
     "PairRun",
     "frame_scene",
-    "is_pair",
     "load_pair",
     "pair_runs_in_order",
 ]
@@ -19,7 +18,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from backend.domain.records import AnswerStatus, Role, Stage, System
+from backend.domain.records import AnswerStatus, Role, Stage
 from backend.errors import AppError
 from backend.services.cases import CaseAnswer, CaseImage, CaseQuestion, Part
 from backend.store.pair_filters import ASKED, PairFilter
@@ -137,16 +136,6 @@ class PairCase:
     def is_paired(self) -> bool:
         """Whether the two texts differ; in the other tasks both are one question, a shared baseline."""
         return self.original.question != self.less_biased.question
-
-
-def is_pair(store: Store, unit_id: str) -> bool:
-    """Return whether a unit is one of SurgCheck's pairs."""
-    return bool(
-        store.rows(
-            "SELECT 1 FROM units u JOIN suites s USING (suite) WHERE u.unit_id = ? AND s.system = ?",
-            [unit_id, System.SURGCHECK],
-        )
-    )
 
 
 def load_pair(store: Store, unit_id: str) -> PairCase:

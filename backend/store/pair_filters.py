@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from backend.errors import AppError
 from backend.store.filters import Clause
-from backend.store.queries import Neighbours
+from backend.store.queries import Neighbours, neighbours_in
 from backend.store.store import Store
 from backend.surgcheck.outcomes import PairOutcome
 from backend.surgcheck.tasks import Cue, Level, Task
@@ -172,23 +172,8 @@ def pair_count(store: Store, chosen: PairFilter) -> int:
 def pair_neighbours(store: Store, chosen: PairFilter, unit_id: str) -> Neighbours:
     """Return the pairs before and after one in the chosen list, and the list's length."""
     where, parameters = chosen.where()
-    rows = store.rows(
-        f"""
-        WITH placed AS (
-            SELECT unit_id, row_number() OVER w AS place, lag(unit_id) OVER w AS before,
-                   lead(unit_id) OVER w AS after, count(*) OVER () AS total
-            FROM (SELECT u.unit_id, u.suite, u.source_id FROM {_PAIRS} WHERE {where})
-            WINDOW w AS (ORDER BY {_ORDER})
-        )
-        SELECT total, unit_id = $unit, place, before, after FROM placed
-        ORDER BY unit_id = $unit DESC LIMIT 1
-        """,
-        {**parameters, "unit": unit_id},
-    )
-    if not rows:
-        return Neighbours(0, None, None, None)
-    total, listed, place, before, after = rows[0]
-    return Neighbours(total, place, before, after) if listed else Neighbours(total, None, None, None)
+    listed = f"SELECT u.unit_id, u.suite, u.source_id FROM {_PAIRS} WHERE {where}"
+    return neighbours_in(store, listed, _ORDER, parameters, unit_id)
 
 
 def pair_page(store: Store, chosen: PairFilter, *, offset: int, limit: int) -> "pd.DataFrame":

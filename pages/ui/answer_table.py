@@ -14,6 +14,7 @@ from backend.domain.stage_words import stage_words
 from backend.endoca.outcomes import Outcome
 from backend.services.cases import Case, CaseAnswer, CaseQuestion, CaseRun
 from pages.ui.answer_words import PART_UNANSWERED, answer_name, judged, part_name, run_sentence
+from pages.ui.facts_list import facts_list
 from pages.ui.tags import origin_tag, outcome_tag, vlm_name
 
 FOLDED_FROM = 280
@@ -122,13 +123,12 @@ def _judgement(case: Case, run: CaseRun, sentence: str) -> str:
         "source": run.source,
         "run": run.run_id,
     }
-    facts = "".join(f"<div><dt>{name}</dt><dd>{escape(text)}</dd></div>" for name, text in made.items() if text)
     heads = "".join(
         f'<th scope="col">{name}</th>' for name in ("Asked", "Expected", "Read as", "Judged", "Rule", "Why")
     )
     return (
         f"<details><summary>How it was judged</summary>{sentence}"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table><dl>{facts}</dl></details>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{facts_list(made)}</details>"
     )
 
 

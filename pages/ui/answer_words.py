@@ -4,7 +4,16 @@ Everything returned is plain text and may hold a data set's or a VLM's words; wh
 escapes it.
 """
 
-__all__ = ["PART_UNANSWERED", "answer_name", "case_sentence", "judged", "part_name", "role_name", "run_sentence"]
+__all__ = [
+    "PART_UNANSWERED",
+    "answer_name",
+    "case_sentence",
+    "judged",
+    "part_name",
+    "quoted",
+    "role_name",
+    "run_sentence",
+]
 
 from collections.abc import Sequence
 
@@ -100,9 +109,9 @@ def run_sentence(case: Case, run: CaseRun) -> str:
             )
         case Outcome.INCONSISTENT:
             told = "; ".join(_told(question, answer) for question, answer in wrong)
-            return f"Right answer, wrong part: it says {_quote(lead.text)} (right), but asked alone {told}."
+            return f"Right answer, wrong part: it says {quoted(lead.text)} (right), but asked alone {told}."
         case Outcome.COMPOSITION_FAILURE:
-            return f"Every part is right when asked alone, yet together it says {_quote(lead.text)} ({judged(lead)})."
+            return f"Every part is right when asked alone, yet together it says {quoted(lead.text)} ({judged(lead)})."
         case Outcome.MIXED:
             return f"Wrong answer: {n_right} of {len(parts)} parts are right when asked alone."
         case Outcome.VISUAL_FACT_FAILURE:
@@ -114,13 +123,13 @@ def run_sentence(case: Case, run: CaseRun) -> str:
 
 def _told(question: CaseQuestion, answer: CaseAnswer) -> str:
     """Return what a wrong part was asked and what it answered."""
-    asked = _quote(question.question)
+    asked = quoted(question.question)
     if not answer.answered:
         return f"{asked} there is no answer ({judged(answer)})"
-    return f"{asked} it says {_quote(answer.text)} ({judged(answer)}; the reference is {_quote(question.reference)})"
+    return f"{asked} it says {quoted(answer.text)} ({judged(answer)}; the reference is {quoted(question.reference)})"
 
 
-def _quote(text: str) -> str:
-    """Return a text in quotation marks, cut where it is long."""
+def quoted(text: str, letters: int = QUOTED) -> str:
+    """Return a text in quotation marks, cut where it has more letters than these."""
     plain = " ".join(text.split())
-    return f"“{plain if len(plain) <= QUOTED else plain[:QUOTED].rstrip() + ' …'}”"
+    return f"“{plain if len(plain) <= letters else plain[:letters].rstrip() + ' …'}”"

@@ -3,13 +3,15 @@
 The address holds the case and the filter, so it can be sent, and the browser's Back works.
 """
 
-__all__ = ["choose_case", "go_to", "leave_case", "list_address", "list_words", "show_place"]
+__all__ = ["choose_case", "go_to", "is_asked_for", "leave_case", "list_address", "list_words", "show_place"]
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from html import escape
 
 import streamlit as st
 
+from backend.domain.records import System
+from backend.services.cases import suite_system, unit_system
 from backend.services.explore import run_names
 from backend.services.store_contents import totals
 from backend.store.filters import UnitFilter
@@ -19,6 +21,19 @@ from pages.ui.copy import copy_button
 from pages.ui.links import DATA, ENDOCA, LIST, address_of
 from pages.ui.resources import kept
 from pages.ui.unit_table import show_units
+
+
+def is_asked_for(system: System, own_fields: Collection[str]) -> bool:
+    """Return whether the link names a case of a research system, or a list of its cases.
+
+    Args:
+        system: The system.
+        own_fields: Parameters of a link that only its lists have.
+    """
+    query = st.query_params.to_dict()
+    if "unit" in query:
+        return kept(unit_system, query["unit"]) == system
+    return not query.keys().isdisjoint(own_fields) or kept(suite_system, query.get("suite", "")) == system
 
 
 def show_place(place: Neighbours, sentence: str, back_to: str, go_to: Callable[[int], None]) -> None:

@@ -129,7 +129,7 @@ def identity_strip(image: CaseImage, split: str, name: str, more: Sequence[str] 
         name: Of the unit, its suite before it.
         more: What else is to be said of the unit.
     """
-    parts = [escape(image.file)]
+    parts = [escape(image.file)] if image.file else []
     if image.width and image.height:
         parts.append(f"{image.width} × {image.height}")
     if image.bytes is not None:

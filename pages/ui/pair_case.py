@@ -11,11 +11,12 @@ from backend.domain.records import System
 from backend.errors import AppError
 from backend.services.explore import run_names
 from backend.services.pair_traces import live_runs
-from backend.services.surgcheck_cases import is_pair, load_pair
+from backend.services.surgcheck_cases import load_pair
+from backend.services.surgcheck_suites import surgcheck_suites
 from backend.store.filters import UnitFilter
 from backend.store.pair_filters import PairFilter, pair_neighbours, pair_page
 from backend.store.store import Store
-from pages.ui.case_place import list_words, show_place
+from pages.ui.case_place import is_asked_for, list_words, show_place
 from pages.ui.errors import show_error
 from pages.ui.links import CASE, address_of
 from pages.ui.pair_list import show_pairs
@@ -27,12 +28,9 @@ _OWN_FIELDS = {field.name for field in fields(PairFilter)} - {field.name for fie
 """Parameters of a link that only a list of pairs has."""
 
 
-def are_pairs_asked_for(store: Store) -> bool:
+def are_pairs_asked_for() -> bool:
     """Return whether the link names a pair, or a list of pairs."""
-    query = st.query_params.to_dict()
-    if "unit" in query:
-        return is_pair(store, query["unit"])
-    return bool(_OWN_FIELDS & set(query)) or query.get("suite") in kept(_pair_suites)
+    return is_asked_for(System.SURGCHECK, _OWN_FIELDS)
 
 
 def show_pair_case(store: Store) -> None:
@@ -61,14 +59,10 @@ def show_pair_case(store: Store) -> None:
     show_pair(store, pair, chosen)
 
 
-def _pair_suites(store: Store) -> list[str]:
-    return [suite for (suite,) in store.rows("SELECT suite FROM suites WHERE system = ?", [System.SURGCHECK])]
-
-
 def _go_to(chosen: PairFilter, position: int) -> None:
     st.query_params["unit"] = str(kept(pair_page, chosen, offset=position - 1, limit=1)["unit_id"].iloc[0])
 
 
 def _show_all() -> None:
-    suites = kept(_pair_suites)
+    suites = kept(surgcheck_suites)
     st.query_params.from_dict({"suite": suites[0]} if suites else {})

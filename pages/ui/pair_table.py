@@ -16,6 +16,7 @@ from backend.services.surgcheck_cases import PairAnswer, PairCase, PairRun
 from backend.surgcheck.differing_words import Words, differing_words
 from backend.surgcheck.outcomes import PairOutcome
 from pages.ui.answer_words import judged
+from pages.ui.facts_list import facts_list
 from pages.ui.pair_words import judge_words, outcome_words, run_sentence, text_names
 from pages.ui.tags import origin_tag, vlm_name
 
@@ -129,7 +130,6 @@ def _account(pair: PairCase, run: PairRun) -> str:
         "source": run.source,
         "run": run.run_id,
     }
-    facts = "".join(f"<div><dt>{name}</dt><dd>{escape(text)}</dd></div>" for name, text in made.items() if text)
     heads = "".join(
         f'<th scope="col">{name}</th>' for name in ("Asked", "Expected", "Read as", "Judged", "Rule", "Why")
     )
@@ -142,7 +142,7 @@ def _account(pair: PairCase, run: PairRun) -> str:
     return (
         f"<details><summary>How {escape(who)} was judged</summary>"
         f"<p>{escape(run_sentence(pair, run))}</p>"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{raw}<dl>{facts}</dl></details>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{raw}{facts_list(made)}</details>"
     )
 
 

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from backend.services.surgcheck_cases import Judgement, PairAnswer, PairCase, PairRun
 from backend.surgcheck.outcomes import PairOutcome
 from backend.surgcheck.tasks import Cue, Task
-from pages.ui.answer_words import judged
+from pages.ui.answer_words import judged, quoted
 
 QUOTED = 120
 """Letters of an answer that a sentence quotes; the whole stands in the table."""
@@ -134,13 +134,8 @@ def _told(answer: PairAnswer | None) -> str:
         return "nothing (not asked)"
     if not answer.said.answered:
         return f"nothing ({judged(answer.said)})"
-    return f"{_quote(answer.read_as)} ({judged(answer.said)})"
+    return f"{quoted(answer.read_as, QUOTED)} ({judged(answer.said)})"
 
 
 def _reference(pair: PairCase) -> str:
-    return f"The reference is {_quote(pair.reference)}."
-
-
-def _quote(text: str) -> str:
-    plain = " ".join(text.split())
-    return f"“{plain if len(plain) <= QUOTED else plain[:QUOTED].rstrip() + ' …'}”"
+    return f"The reference is {quoted(pair.reference, QUOTED)}."

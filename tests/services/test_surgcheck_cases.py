@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from backend.domain.records import Stage
+from backend.domain.records import Stage, System
 from backend.errors import AppError
+from backend.services.cases import suite_system, unit_system
 from backend.services.cue_pictures import drawn_picture
-from backend.services.surgcheck_cases import PairCase, PairRun, is_pair, load_pair, pair_runs_in_order
+from backend.services.surgcheck_cases import PairCase, PairRun, load_pair, pair_runs_in_order
 from backend.store.pair_filters import PairFilter
 from backend.store.store import Store
 from backend.surgcheck.cue_drawing import RED
@@ -23,6 +24,7 @@ from tests.services.pair_store import (
     SCENE,
     SILENT,
     STEADY,
+    SUITE,
     make_pair_store,
     run_id,
     unit_of,
@@ -91,8 +93,9 @@ def test_contradictions_come_first_and_runs_outside_the_filter_are_set_apart(pai
 
 
 def test_only_units_of_surgcheck_are_pairs(store: Store) -> None:
-    assert is_pair(store, ARROW_ACTION)
-    assert not is_pair(store, "drawn:22")
+    assert unit_system(store, ARROW_ACTION) == suite_system(store, SUITE) == System.SURGCHECK
+    assert unit_system(store, "drawn:22") is None
+    assert suite_system(store, "drawn") is None
     with pytest.raises(AppError, match="no pair 'drawn:22'"):
         load_pair(store, "drawn:22")
 
