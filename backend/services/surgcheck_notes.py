@@ -4,7 +4,19 @@ A note counts where the store holds what it is about. Elsewhere it says what was
 public release and the authors' prediction files were recomputed, and that it was not found here.
 """
 
-__all__ = ["Figure", "Note", "notes"]
+__all__ = [
+    "Figure",
+    "Note",
+    "ablation_is_f1",
+    "ceiling",
+    "counted",
+    "leaked",
+    "look_ups",
+    "not_always_a_drop",
+    "notes",
+    "periphrasis_words",
+    "shared_positions",
+]
 
 import json
 from collections.abc import Callable, Iterator
@@ -64,6 +76,11 @@ def notes(store: Store, suite: str, figure: Figure, answers: "pd.DataFrame") -> 
 Made = Iterator[Note]
 
 
+def counted(made: Made) -> Note | None:
+    """Return the first note whose numbers were counted here, None where there is none."""
+    return next((note for note in made if note.is_computed), None)
+
+
 def _shared_baselines(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
     counts = dict(store.rows("SELECT task, count(*) FROM pairs WHERE suite = ? GROUP BY task", [suite]))
     n, shared = sum(counts.values()), sum(n for task, n in counts.items() if task not in PAIRED_TASKS)
@@ -91,7 +108,8 @@ def _judged_balanced(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
         )
 
 
-def _ceiling(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+def ceiling(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+    """Tell how far exact match can reach in Anatomy-hop."""
     table = ceiling_table(store, suite)
     hops = table[table["task"] == Task.ANATOMY_HOP]
     if hops.empty:
@@ -112,7 +130,8 @@ def _instrument_pairs(store: Store, suite: str, answers: "pd.DataFrame") -> Made
     )
 
 
-def _leaked(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+def leaked(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+    """Count originals of the training file that are the less-biased text."""
     for name, report in store.rows(
         "SELECT suite, report FROM suites WHERE system = 'surgcheck' AND report IS NOT NULL"
     ):
@@ -132,7 +151,8 @@ def _leaked_words(n: int, of: int) -> str:
     )
 
 
-def _periphrasis_words(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+def periphrasis_words(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+    """Tell what a periphrasis gives away by itself."""
     words = answers[(answers["cue"] == Cue.PERIPHRASIS) & (answers["variant"] == Variant.LESS_BIASED)]
     found = [_look_up(words, task, Variant.LESS_BIASED) for task in (Task.ACTION, Task.TARGET)]
     action, target = found if None not in found else (0.870, 0.722)
@@ -151,7 +171,8 @@ def _without_periphrasis(store: Store, suite: str, answers: "pd.DataFrame") -> M
     yield Note(f"{' and '.join(name.capitalize() for name in names)} have no periphrasis.", True)
 
 
-def _shared_positions(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+def shared_positions(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+    """Count frames in which one position word points at two tools."""
     n = store.value(
         "SELECT count(DISTINCT image_id) FROM (SELECT u.image_id FROM pairs p JOIN units u USING (unit_id) "
         "JOIN probes q ON q.unit_id = p.unit_id AND q.role = 'less_biased' WHERE p.suite = ? AND p.cue = 'position' "
@@ -171,7 +192,8 @@ def _unequal_cues(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
         )
 
 
-def _look_ups(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+def look_ups(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+    """Tell what the original text gives away by itself."""
     found = [_look_up(answers, task, Variant.ORIGINAL) for task in (Task.ACTION, Task.INSTRUMENT)]
     action, instrument = found if None not in found else (0.971, 0.883)
     text = (
@@ -184,7 +206,7 @@ def _look_ups(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
         yield Note(f"{text} of the balanced set. {CITED}", False)
 
 
-def _ablation_is_f1(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+def ablation_is_f1(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
     """Compare what is printed as Action's accuracy with the runs: where it is one's macro F1, that is said of it."""
     printed = next(row["original"] for row in records(printed_ablation()) if row["task"] == Task.ACTION)
     own = answers[(answers["task"] == Task.ACTION) & (answers["variant"] == Variant.ORIGINAL)]
@@ -204,7 +226,8 @@ def _ablation_is_f1(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
         )
 
 
-def _not_always_a_drop(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+def not_always_a_drop(store: Store, suite: str, answers: "pd.DataFrame") -> Made:
+    """Hold the printed tables against the paper's sentence about them."""
     for metric, table in TABLES.items():
         for row in records(printed_table(metric)):
             if row["gap"] is not None and row["gap"] < 0:
@@ -256,8 +279,8 @@ def _are(n: int, noun: str) -> str:
 
 _NOTES: dict[Figure, tuple[Callable[[Store, str, "pd.DataFrame"], Made], ...]] = {
     Figure.BY_VLM: (_shared_baselines, _judged_balanced, _repeated),
-    Figure.BY_TASK: (_instrument_pairs, _ceiling),
-    Figure.BY_CUE: (_unequal_cues, _leaked, _periphrasis_words, _shared_positions, _without_periphrasis),
-    Figure.ABLATION: (_look_ups, _ablation_is_f1),
-    Figure.PRINTED: (_not_always_a_drop, _mixed_f1, _counts),
+    Figure.BY_TASK: (_instrument_pairs, ceiling),
+    Figure.BY_CUE: (_unequal_cues, leaked, periphrasis_words, shared_positions, _without_periphrasis),
+    Figure.ABLATION: (look_ups, ablation_is_f1),
+    Figure.PRINTED: (not_always_a_drop, _mixed_f1, _counts),
 }

@@ -17,12 +17,13 @@ const left = new WeakSet()
 
 export default function ({ data, parentElement }) {
   holds.get(parentElement)?.abort()
-  if (left.has(parentElement) || window.location.hash !== `#${data.place}`) return
+  const place = window.location.hash.slice(1)
+  if (left.has(parentElement) || !data.places.includes(place)) return
 
   const hold = new AbortController()
   holds.set(parentElement, hold)
-  parentElement.querySelector("i").dataset.holds = data.place
-  const heading = () => document.getElementById(data.place)
+  parentElement.querySelector("i").dataset.holds = place
+  const heading = () => document.getElementById(place)
   const sizes = new ResizeObserver(() => heading()?.scrollIntoView())
   sizes.observe(parentElement.host.closest("[data-testid=stMainBlockContainer]"))
   hold.signal.addEventListener("abort", () => sizes.disconnect())
@@ -43,7 +44,7 @@ export default function ({ data, parentElement }) {
 mount = st.components.v2.component("parallax_landing", html="<i></i>", js=JS)
 
 
-def land_at(place: str) -> None:
+def land_at(*places: str) -> None:
     """Keep a heading in sight from the page's arrival on, where the link names it.
 
     Scrolling, pressing and the keys that scroll or move the focus let go of it, from when the
@@ -51,6 +52,7 @@ def land_at(place: str) -> None:
     before the heading is drawn has gone elsewhere, so the address then drops the place.
 
     Args:
-        place: The heading's anchor. Call this once a page, before the heading is drawn.
+        places: The anchors of headings that a link can name, the same at each run of the page. Call this
+            once a page, before the headings are drawn.
     """
-    mount(key=f"landing_{place}", data={"place": place}, height=1)
+    mount(key=f"landing_{places[0]}", data={"places": list(places)}, height=1)
