@@ -11,6 +11,7 @@ from backend.figures import asr as figures
 from backend.figures.style import theme_of
 from backend.services import endoca_series
 from backend.services.asr_steps import own_steps, printed_steps
+from backend.services.audit import AuditedFigure
 from backend.services.endoca_series import records
 from backend.services.explore import run_names
 from backend.services.noise_floor import noise_floor
@@ -30,6 +31,7 @@ from pages.ui.asr_words import (
     nothing_reconciled,
     printed_headline,
 )
+from pages.ui.audit_note import show_audit_note
 from pages.ui.clicks import clickable_chart
 from pages.ui.endoca_words import counted, quiet_line
 from pages.ui.errors import show_error
@@ -119,6 +121,8 @@ asked = show_table_vi(rows, chosen, theme, printed=shows_printed) or asked
 st.caption(
     f"Direct answers decide nothing, so their coverage is N/A; the paper prints 100. Printed rows: {ABLATION_SOURCE}."
 )
+if printed_lines:
+    show_audit_note(AuditedFigure.ENDOCA_ASR)
 
 if rows:
     st.subheader("What became right, and what became wrong")

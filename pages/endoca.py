@@ -4,6 +4,7 @@ from html import escape
 
 import streamlit as st
 
+from backend.domain.records import Origin
 from backend.domain.stage_words import STAGE_WORDS
 from backend.endoca.outcomes import Outcome
 from backend.errors import AppError
@@ -11,9 +12,11 @@ from backend.figures import endoca as figures
 from backend.figures.outcome_bars import outcome_bars
 from backend.figures.style import BLIND_GROUP, theme_of
 from backend.services import endoca_series
+from backend.services.audit import AuditedFigure
 from backend.services.explore import run_names
 from backend.store.filters import UnitFilter
 from backend.store.queries import unit_count
+from pages.ui.audit_note import show_audit_note
 from pages.ui.class_table import show_classes
 from pages.ui.clicks import clickable_chart
 from pages.ui.endoca_words import (
@@ -213,6 +216,8 @@ match link_choice("table", "Table", TABLES):
         table_cases = show_groups(chosen, theme)
     case _:
         table_cases = show_comparison(runs, chosen)
+if any(row["origin"] == Origin.PUBLISHED for row in rows):
+    show_audit_note(AuditedFigure.ENDOCA_SCORES)
 
 if facts.n_units and chosen == questions:
     st.subheader("Cases", anchor=LIST)
