@@ -10,6 +10,7 @@ __all__ = ["METRICS", "SIGNED_METRICS", "Difference", "differences", "score_tabl
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -191,15 +192,20 @@ def score_table(
         them, and Wilson intervals; bias, dskew and signed_dskew have percentiles over resampled
         images, and none where resampling cannot vary. Columns that can be None are of dtype object.
     """
-    groups: list[tuple[tuple[Any, ...], pd.DataFrame]] = [((), sums)]
+    added = sums.groupby([*by, cluster], sort=True, dropna=False, observed=True)[[*_CELLS, *_APART]].sum().reset_index()
+    spans = [slice(0, len(added))]
     if by:
-        groups = list(sums.groupby(list(by), sort=True, dropna=False, observed=True))
+        place = added.groupby(list(by), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+        edges = np.flatnonzero(np.diff(place, prepend=-1, append=-1)).tolist()
+        spans = [slice(start, stop) for start, stop in pairwise(edges)]
+    values = added[[*_CELLS, *_APART]].to_numpy(dtype=np.int64)
+    named = {name: added[name].tolist() for name in by}
     rows = [
         {
-            **{name: None if pd.isna(value) else value for name, value in zip(by, key, strict=True)},
-            **_row(group, cluster, intervals),
+            **{name: None if pd.isna(named[name][span.start]) else named[name][span.start] for name in by},
+            **_row(values[span], intervals),
         }
-        for key, group in groups
+        for span in spans
     ]
     return pd.DataFrame(rows, columns=[*by, *_COLUMNS], dtype=object)
 
@@ -267,17 +273,18 @@ def differences(a: pd.DataFrame, b: pd.DataFrame, *, cluster: str = "image_id") 
     return found
 
 
-def _row(group: pd.DataFrame, cluster: str, intervals: bool) -> dict[str, Any]:
-    by_image = group.groupby(cluster, dropna=False)[[*_CELLS, *_APART]].sum()
-    totals = by_image.sum()
-    counts = Counts(*(int(totals[cell]) for cell in _CELLS))
-    row: dict[str, Any] = {
-        "n": counts.n,
-        "n_images": len(by_image),
-        **{name: int(totals[name]) for name in (*_APART, *_CELLS)},
-    }
+def _row(by_image: npt.NDArray[np.int64], intervals: bool) -> dict[str, Any]:
+    """Return the counts and metrics of one group.
+
+    Args:
+        by_image: Shape (images, counts): `_CELLS`, then `_APART`.
+        intervals: False leaves the bounds None.
+    """
+    totals = dict(zip((*_CELLS, *_APART), by_image.sum(axis=0).tolist(), strict=True))
+    counts = Counts(*(totals[cell] for cell in _CELLS))
+    row: dict[str, Any] = {"n": counts.n, "n_images": len(by_image), **totals}
     several = intervals and len(by_image) > 1
-    resampled = resampled_sums(by_image[list(_CELLS)].to_numpy(dtype=np.float64)) if several else None
+    resampled = resampled_sums(by_image[:, : len(_CELLS)]) if several else None
     for key in METRICS:
         value: float | None = getattr(counts, key)
         interval: Interval | None = None

@@ -27,10 +27,13 @@ PAGES = (
     ("EndoCA", "ASR", "asr.py"),
     ("SurgCheck", "Shortcuts", "surgcheck.py"),
     ("SurgCheck", "Cue workshop", "cue_workshop.py"),
+    ("VeriMap", "Mirage plane", "verimap.py"),
+    ("VeriMap", "Feedback loop", "loop.py"),
     ("Cases and data", "Case", "case.py"),
     ("Cases and data", "Live", "live.py"),
     ("Cases and data", "Runs", "runs.py"),
     ("Cases and data", "Data", "data.py"),
+    ("Cases and data", "Audit", "audit.py"),
 )
 
 SHOWING_JOBS = ("Overview", "Data")

@@ -52,9 +52,9 @@ def cluster_weights(n_clusters: int, resamples: int = RESAMPLES, seed: int = SEE
         Shape (resamples, n_clusters); each row adds up to ``n_clusters``.
     """
     drawn = np.random.default_rng(seed).integers(n_clusters, size=(resamples, n_clusters), dtype=np.int32)
-    weights = np.empty((resamples, n_clusters), dtype=np.float32)
-    for row, clusters in zip(weights, drawn, strict=True):
-        row[:] = np.bincount(clusters, minlength=n_clusters)
+    drawn += np.arange(0, resamples * n_clusters, n_clusters, dtype=np.int32)[:, np.newaxis]
+    counts = np.bincount(drawn.ravel(), minlength=resamples * n_clusters)
+    weights = counts.reshape(resamples, n_clusters).astype(np.float32)
     weights.setflags(write=False)
     return weights
 
