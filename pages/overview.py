@@ -1,18 +1,22 @@
 """Where do a VLM's two answers part?"""
 
+from itertools import cycle
+
 import streamlit as st
 
 from backend.domain.metric import percent
 from backend.domain.records import System
 from backend.services.endoca_series import MOST_UNANSWERED, vlm_places
 from backend.services.headlines import FEWEST_UNITS, headlines
+from backend.services.parting_headlines import false_acceptances, widest_drops
 from backend.services.store_contents import totals
 from pages.ui.box_vlm import show_box_vlm
 from pages.ui.first_steps import show_first_steps
 from pages.ui.first_visit import is_busy, show_coming_in
 from pages.ui.headline_cards import STYLE, show_headline
 from pages.ui.import_report import plural
-from pages.ui.links import CASE, DATA, ENDOCA, SURGCHECK
+from pages.ui.links import CASE, DATA, ENDOCA, SURGCHECK, VERIMAP
+from pages.ui.parting_cards import show_acceptance, show_drop
 from pages.ui.resources import kept, the_store
 from pages.ui.run_overview import show_run_overview
 from pages.ui.store_tables import show_suites
@@ -20,9 +24,10 @@ from pages.ui.store_tables import show_suites
 st.title("Where do a VLM's two answers part?")
 st.markdown(
     "Parallax asks a medical vision-language model (VLM) about the same image from two lines of sight. "
-    "In EndoCA a complex question is paired with its parts, each asked alone. A right answer to the complex "
-    "question contradicts a wrong answer to one of its parts. Whatever is drawn in orange is such a contradiction, "
-    "and opens the cases behind it."
+    "EndoCA pairs a complex question with its parts, each asked alone: a right answer can stand on a wrong part. "
+    "SurgCheck pairs a question that names the tool with one that only points: the words can do the looking. "
+    "VeriMap pairs an answer with a verdict on it: a wrong answer can be accepted. "
+    "Whatever is drawn in orange is such a contradiction, and opens the cases behind it."
 )
 
 store = the_store()
@@ -47,6 +52,20 @@ if gaps:
         "answers missing or failed: a missing part counts as wrong, and would make a gap of its own."
     )
 
+drops, acceptances = kept(widest_drops), kept(false_acceptances)
+if drops or acceptances:
+    st.html(STYLE)
+if drops:
+    st.subheader("Widest drop without the names")
+    for column, drop in zip(cycle(st.columns(2)), drops, strict=False):
+        with column:
+            show_drop(drop, places.get(drop.vlm))
+if acceptances:
+    st.subheader("Wrong answers that their own verifier accepts")
+    for column, accepted in zip(cycle(st.columns(2)), acceptances, strict=False):
+        with column:
+            show_acceptance(accepted, places.get(accepted.vlm))
+
 if held.suites:
     st.subheader("What is in the store")
     st.text(
@@ -61,6 +80,8 @@ if held.suites:
         st.page_link(ENDOCA, label="Compare VLMs on Paired answers")
         if any(runs["system"] == System.SURGCHECK):
             st.page_link(SURGCHECK, label="Look for shortcuts in surgical answers")
+        if any(runs["system"] == System.VERIMAP):
+            st.page_link(VERIMAP, label="See which verifiers can be trusted")
         st.page_link(CASE, label="Look at single cases")
         st.page_link(DATA, label="Import more on the Data page")
 

@@ -21,7 +21,7 @@ from backend.store.store import Store
 from pages.ui.box_vlm import REPORT
 from pages.ui.resources import opened_store, the_store
 from tests.pages.paired_store import make_store
-from tests.services.demo_files import N_APART, N_RUNS, N_SURGICAL_RUNS, make_demo, ship
+from tests.services.demo_files import N_APART, N_MIRAGE_RUNS, N_RUNS, N_SURGICAL_RUNS, make_demo, ship
 from tests.services.test_demo import keep_training
 
 BRINGS = "Bring in the built-in data set (synthetic)"
@@ -117,8 +117,10 @@ def test_when_it_is_in_the_overview_shows_the_suite_as_synthetic(overview: AppTe
     words = html_of(filled(overview))
     assert "demo <span" in words and SYNTHETIC_TAG in words and ">Box VLM</span>" in words
     assert [table.value["suite"].to_list() for table in overview.dataframe] == [
-        ["demo ◌ synthetic", "demo-surgical ◌ synthetic"],
-        ["demo ◌ synthetic"] * N_RUNS + ["demo-surgical ◌ synthetic"] * N_SURGICAL_RUNS,
+        ["demo ◌ synthetic", "demo-surgical ◌ synthetic", "demo-verimap ◌ synthetic"],
+        ["demo ◌ synthetic"] * N_RUNS
+        + ["demo-surgical ◌ synthetic"] * N_SURGICAL_RUNS
+        + ["demo-verimap ◌ synthetic"] * N_MIRAGE_RUNS,
     ]
     assert BRINGS not in words
 
