@@ -9,9 +9,13 @@ from pages.ui.import_report import plural
 from pages.ui.job_view import show_job, start_job
 from pages.ui.resources import the_store
 from pages.ui.store_tables import show_import_log, show_printed, show_runs, show_suites
+from pages.ui.surgcheck_form import surgcheck_form
+from pages.ui.verimap_form import verimap_form
 
 FORMS = {
     "EndoCA files": endoca_form,
+    "SurgCheck files": surgcheck_form,
+    "VeriMap files": verimap_form,
     "Kvasir-VQA suites": kvasir_form,
     "Images": images_form,
     "Blind baseline": blind_form,
@@ -24,8 +28,11 @@ The store is empty. A manifest makes a start; the data are public and not shippe
 - Kvasir-VQA-x1: [github.com/simula/Kvasir-VQA-x1](https://github.com/simula/Kvasir-VQA-x1), data set
   SimulaMet/Kvasir-VQA-x1
 - Kvasir-VQA, with the images: data set SimulaMet/Kvasir-VQA
+- SurgCheck, questions: [github.com/ailab-kyunghee/SurgCheck](https://github.com/ailab-kyunghee/SurgCheck); frames:
+  [github.com/CAMMA-public/Endoscapes](https://github.com/CAMMA-public/Endoscapes)
 
-Then import the manifest below, and after it a prediction file: the manifest's lines with `model_id` and `prediction`.
+Then import questions below, and after them what VLMs answered. Of EndoCA these are the manifest's lines with
+`model_id` and `prediction`, of SurgCheck two files, one for each question of a pair.
 """
 
 LICENCES = """
@@ -35,8 +42,16 @@ LICENCES = """
 | Kvasir-VQA-x1 | CC BY-NC 4.0 | Gautam, Riegler, Halvorsen 2025 |
 | EndoCA manifests | CC BY-NC 4.0, made from the two above | Liu, Zhao, Yue 2026 |
 | images of HyperKvasir, Kvasir | each its own | Borgli et al. 2020; Pogorelov et al. 2017 |
+| SurgCheck | non-commercial research | the paper SurgCheck |
+| Endoscapes, its frames and scene graphs | CC BY-NC-SA 4.0 | Murali et al. 2023 |
+| VQA-RAD | CC0 1.0 | Lau et al. 2018 |
+| SLAKE | CC BY 4.0 | Liu et al. 2021 |
+| PathVQA | MIT; its images stay with their publishers | He et al. 2020 |
+| PMC-VQA | as its data set card says | Zhang et al. 2023 |
+| MedXpertQA | MIT | Zuo et al. 2025 |
 
-Non-commercial use, with attribution. Parallax ships none of it, and takes nothing out of this computer.
+With attribution; non-commercial use where the licence says so. Parallax ships none of it, and takes nothing out of
+this computer.
 """
 
 store = the_store()

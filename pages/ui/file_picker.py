@@ -3,7 +3,7 @@
 Large files go by path: nothing is copied, and the file is streamed.
 """
 
-__all__ = ["Chosen", "pick_files", "pick_folder"]
+__all__ = ["Chosen", "pick_files", "pick_folder", "pick_source"]
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -37,6 +37,11 @@ class Chosen(NamedTuple):
         """Whether a file shall be sent and none has arrived yet."""
         return self.paths is None and not self.uploads
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been sent or typed yet."""
+        return not self.uploads and not (self.paths or "").strip()
+
     def resolve(self, uploads: Uploads) -> list[SourceFile]:
         """Return the files: sent ones copied into ``uploads``, paths checked against the registered folders.
 
@@ -50,19 +55,32 @@ class Chosen(NamedTuple):
         return [*uploads.files[first:], *(SourceFile.at(allowed_path(line)) for line in typed)]
 
 
-def pick_files(label: str, *, key: str, several: bool = True) -> Chosen:
+def pick_source(what: str, *, key: str) -> str:
+    """Draw where files come from, and return it: one choice for several `pick_files`.
+
+    Args:
+        what: The files; our own words.
+        key: Unique on the page.
+    """
+    return st.segmented_control(
+        f"Where from: {what}", [UPLOAD, PATH], default=UPLOAD, required=True, key=f"{key}_source",
+        label_visibility="collapsed", persist_state="page",
+    )  # fmt: skip
+
+
+def pick_files(
+    label: str, *, key: str, several: bool = True, folders: bool = False, source: str | None = None
+) -> Chosen:
     """Draw the choice of files.
 
     Args:
         label: What they are; our own words.
         key: Unique on the page.
         several: Whether more than one may be chosen.
+        folders: Whether a path may be a folder's.
+        source: As `pick_source` returned it; None draws that choice too.
     """
-    source = st.segmented_control(
-        f"Where from: {label}", [UPLOAD, PATH], default=UPLOAD, required=True, key=f"{key}_source",
-        label_visibility="collapsed",
-    )  # fmt: skip
-    if source == UPLOAD:
+    if (source or pick_source(label, key=key)) == UPLOAD:
         sent = st.file_uploader(label, accept_multiple_files=several, key=f"{key}_upload")
         return Chosen(sent if isinstance(sent, list) else [sent] if sent else [], None)
     text_key = f"{key}_paths"
@@ -70,7 +88,7 @@ def pick_files(label: str, *, key: str, several: bool = True) -> Chosen:
         f"{label}: path, one a line" if several else f"{label}: path",
         key=text_key, height=80, placeholder=_example(), persist_state="page",
     )  # fmt: skip
-    _browse(key, partial(_put_file, text_key, several), folders_only=False)
+    _browse(key, partial(_put_file, text_key, several), files=True, folders=folders)
     return Chosen([], str(st.session_state[text_key]))
 
 
@@ -78,20 +96,24 @@ def pick_folder(label: str, *, key: str) -> str:
     """Draw the choice of a folder under a registered one; return what was typed or chosen."""
     text_key = f"{key}_path"
     st.text_input(f"{label}: path", key=text_key, placeholder=_example(), persist_state="page")
-    _browse(key, partial(_put_file, text_key, False), folders_only=True)
+    _browse(key, partial(_put_file, text_key, False), files=False, folders=True)
     return str(st.session_state[text_key])
 
 
-def _browse(key: str, put: Callable[[Path], None], *, folders_only: bool) -> None:
+def _browse(key: str, put: Callable[[Path], None], *, files: bool, folders: bool) -> None:
     """Draw the folders under the registered roots, to walk through by clicking rows.
 
     Args:
         key: Unique on the page.
         put: Takes the chosen file or folder.
-        folders_only: Whether a folder is wanted, not a file.
+        files: Whether a file may be taken.
+        folders: Whether a folder may be taken.
     """
     place_key = f"{key}_folder"
-    with st.expander("Browse", key=f"{key}_browse"):
+    part = st.expander("Browse", key=f"{key}_browse", on_change="rerun")
+    if not part.open:
+        return
+    with part:
         folder: Path | None = st.session_state.get(place_key)
         if folder is None:
             rows = [{"name": str(root), "kind": "folder", "size": ""} for root in import_roots()]
@@ -99,7 +121,7 @@ def _browse(key: str, put: Callable[[Path], None], *, folders_only: bool) -> Non
             st.caption("Folders this page may read. More are registered with PARALLAX_ROOTS, before the start.")
         else:
             try:
-                found = [entry for entry in entries(folder) if entry.is_folder or not folders_only]
+                found = [entry for entry in entries(folder) if entry.is_folder or files]
             except AppError as error:
                 show_error(error)
                 found = []
@@ -111,7 +133,7 @@ def _browse(key: str, put: Callable[[Path], None], *, folders_only: bool) -> Non
             st.text(str(folder))
             with st.container(horizontal=True):
                 st.button("Up", key=f"{key}_up", on_click=_go, args=(place_key, _above(folder)))
-                if folders_only:
+                if folders:
                     st.button("Use this folder", key=f"{key}_use", on_click=put, args=(folder,))
         if not rows:
             st.caption("Nothing here.")

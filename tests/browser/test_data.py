@@ -1,6 +1,8 @@
 """Journeys on the Data page: bringing files in, being refused calmly, stopping, leaving and coming back."""
 
+import csv
 import gzip
+import io
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ import pytest
 
 from tests.browser.harness import ROOT, TIMEOUT_MS, click_cell, expect, running_server, screenshot, wait_for_app
 from tests.services.endoca_files import manifest_lines, prediction_lines
+from tests.services.surgcheck_files import N_PAIRS, prediction_rows
 
 pytestmark = pytest.mark.browser
 
@@ -19,6 +22,9 @@ OpenPage = Callable[..., Any]
 N_UNITS = 60_000
 """Units of the large file: reading it takes seconds on any machine, so it can be stopped on the way."""
 
+
+WRONG = "nothing at all"
+"""An answer that is no reference."""
 
 ROW_MARK = 0.018
 """Where the box that chooses a row stands, as a share of the width of the table to browse in."""
@@ -184,6 +190,106 @@ def test_an_import_is_found_again_after_leaving_the_page(open_page: OpenPage, de
         job_panel(seen).get_by_text(f"{N_UNITS:,} new units in suite large").wait_for(timeout=4 * TIMEOUT_MS)
         expect(seen.locator(".parallax-store")).to_contain_text(" 60,0")  # the sidebar counts the new units too
     close_report(other)
+
+
+def odd_csv(variant: str) -> bytes:
+    """Return answers to pairs, under names of columns that nobody knows; the less-biased ones are all wrong."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["frame_shown", "asked", "vlm_said", "truth"])
+    for row in prediction_rows(variant, None if variant == "original" else [WRONG] * N_PAIRS):
+        writer.writerow([row["image"], row["question"], row["pred"], row["gt"]])
+    return text.getvalue().encode()
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    """Choose from a field of the form, and wait until the page has heard of it."""
+    form(page).get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    expect(form(page).get_by_role("combobox", name=label, exact=True)).to_have_value(option)
+    wait_for_app(page)
+
+
+def form(page: Any) -> Any:
+    return page.get_by_test_id("stTabs")
+
+
+def test_a_pair_with_odd_column_names_is_mapped_on_the_page_and_found_on_shortcuts(
+    open_page: OpenPage, desk: Desk
+) -> None:
+    page = open_data(open_page, desk, "/data?bring=SurgCheck+files", size=(1280, 1500))
+    close_report(page)
+    for place, variant in enumerate(("original", "less_biased")):
+        sent = {"name": f"odd_{variant}.csv", "mimeType": "text/csv", "buffer": odd_csv(variant)}
+        form(page).locator("input[type=file]").nth(place).set_input_files(sent)
+        form(page).get_by_text(re.compile(f"The first rows of .*odd_{variant}.csv")).wait_for()
+        wait_for_app(page)
+    form(page).get_by_text("Say under Columns which one holds: picture, question, answer").wait_for()
+    importing = form(page).get_by_role("button", name="Import", exact=True)
+    expect(importing).to_be_disabled()
+    screenshot(page, "data_columns")
+    fields = {"Picture": "frame_shown", "Question": "asked", "Answer": "vlm_said", "Reference": "truth"}
+    for label, column in fields.items():
+        choose(page, label, column)
+    form(page).get_by_text("The first row of each file as it is taken").wait_for()
+    form(page).get_by_text("Say which VLM answered").wait_for()
+    vlm = form(page).get_by_role("combobox", name="VLM", exact=True)
+    vlm.fill("Odd VLM")
+    vlm.press("Enter")
+    expect(importing).to_be_enabled()
+    screenshot(page, "data_columns_chosen")
+    importing.click()
+    job_panel(page).get_by_text(f"{N_PAIRS} new units in suite odd; {2 * N_PAIRS} new answers of Odd VLM").wait_for()
+    wait_for_app(page)
+    expect(vlm).to_have_value("Odd VLM")
+    screenshot(page, "data_surgcheck_report")
+    job_panel(page).get_by_role("link", name="Open Shortcuts").click()
+    page.wait_for_url("**/surgcheck?**suite=odd**")
+    page.get_by_text("Odd VLM answers 100.0 % of original questions right and 0.0 % of less-biased ones").wait_for()
+
+
+def test_a_refused_import_keeps_the_files_and_what_was_typed(open_page: OpenPage, desk: Desk) -> None:
+    page = open_data(open_page, desk, "/data?bring=SurgCheck+files")
+    close_report(page)
+    rows = jsonl(prediction_rows("original", more={"sub_tag": "Odd", "model": "Odd VLM"}))
+    sent = {"name": "kept.jsonl", "mimeType": "application/json", "buffer": rows}
+    form(page).locator("input[type=file]").first.set_input_files(sent)
+    form(page).get_by_text(re.compile("^Columns: ")).wait_for()
+    wait_for_app(page)
+    choose(page, "Setting", "zero-shot")
+    form(page).get_by_role("button", name="Import", exact=True).click()
+    job_panel(page).get_by_text(f"{N_PAIRS} bad lines; nothing was imported").wait_for()
+    wait_for_app(page)
+    expect(form(page).get_by_text("kept.jsonl", exact=True)).to_be_visible()
+    expect(form(page).get_by_role("combobox", name="Setting", exact=True)).to_have_value("zero-shot")
+    close_report(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("tab", "forms"),
+    [
+        ("SurgCheck files", {"Questions and scene graphs": "The release as it is", "Answers of a VLM": "What one VLM"}),
+        (
+            "VeriMap files",
+            {
+                "Questions of a data set": "The files as they are published",
+                "Task labels": "Which of the seven tasks",
+                "Verification records": "What verifiers said",
+            },
+        ),
+    ],
+)
+def test_the_forms_of_the_other_systems_are_drawn_in_both_themes(
+    open_page: OpenPage, desk: Desk, tab: str, forms: dict[str, str], scheme: str
+) -> None:
+    page = open_data(open_page, desk, f"/data?bring={tab.replace(' ', '+')}", scheme=scheme)
+    for name, begins in forms.items():
+        form(page).get_by_role("radio", name=name, exact=True).click()
+        form(page).get_by_text(begins).wait_for()
+        wait_for_app(page)
+        assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+        screenshot(page, f"data_{name.replace(' ', '_').lower()}_{scheme}")
 
 
 def click_first_row(page: Any, holding: str, name: str) -> None:

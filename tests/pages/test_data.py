@@ -2,9 +2,8 @@
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -19,27 +18,15 @@ from pages.ui.import_forms import three_sizes
 from pages.ui.import_report import NO_IMAGE_FOUND, bad_lines_csv, summary
 from pages.ui.job_view import progress_words, time_words
 from pages.ui.plain import plain
-from pages.ui.resources import opened_store, the_store
-from tests.conftest import ROOT
+from tests.pages.data_page import app_store, data_page, jsonl, press, table, words
 from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
 from tests.services.test_jobs import Gate, finished
-
-OpenData = Callable[..., AppTest]
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """The app's store, empty."""
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "store.duckdb"))
-    monkeypatch.setenv("PARALLAX_ROOTS", str(tmp_path))
-    opened_store.clear()
-    with the_store() as opened:
-        yield opened
-        for job in JOBS.of(opened):
-            JOBS.cancel(job)
-            finished(job)
-            JOBS.dismiss(job)
-    opened_store.clear()
+    yield from app_store(tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -53,28 +40,6 @@ def filled(store: Store, tmp_path: Path) -> Store:
     return store
 
 
-def data_page(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages/ui/main.py"), default_timeout=20)
-    app.session_state["acknowledged"] = True
-    app.run()
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.switch_page(str(ROOT / "pages/data.py")).run()
-    assert not app.exception
-    return app
-
-
-def words(app: AppTest) -> str:
-    """Return all text that the page shows outside of tables."""
-    shown = [*app.markdown, *app.caption, *app.text, *app.info, *app.get("html")]
-    return "\n".join(str(getattr(element, "value", None) or element.proto.body) for element in shown)
-
-
-def table(app: AppTest, column: str) -> Any:
-    """Return the first table that has a column."""
-    return next(element.value for element in app.dataframe if column in element.value.columns)
-
-
 def upload(app: AppTest, *files: tuple[str, bytes], lenient: bool = False) -> AppTest:
     """Send files, import them, and wait until the job is over."""
     app.file_uploader[0].set_value([(name, content, "application/octet-stream") for name, content in files])
@@ -82,19 +47,6 @@ def upload(app: AppTest, *files: tuple[str, bytes], lenient: bool = False) -> Ap
         app.checkbox(key="endoca_lenient").check()
     app.run()
     return press(app, "endoca_import")
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    """Press a button, and wait until the job that it starts is over."""
-    app.button(key=key).click().run()
-    assert not app.exception
-    for job in JOBS.of(the_store())[:1]:
-        finished(job)
-    return app.run()
-
-
-def jsonl(lines: list[dict[str, Any]]) -> bytes:
-    return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
 def test_an_empty_store_says_where_to_get_data_and_what_to_do(store: Store) -> None:
@@ -184,7 +136,7 @@ def test_bad_lines_can_be_skipped_without_sending_the_file_again(store: Store) -
 
 def test_an_unknown_probe_is_a_bad_line_where_the_suite_is_named(filled: Store) -> None:
     app = data_page()
-    app.text_input(key="endoca_suite").set_value("small")
+    app.selectbox(key="endoca_suite").set_value("small")
     unknown = {"probe_id": "99::complex", "model_id": "My VLM", "prediction": "yes"}
     upload(app, ("mine.jsonl", jsonl([*prediction_lines("My VLM"), unknown])))
     [reason] = table(app, "why it cannot be used")["why it cannot be used"]

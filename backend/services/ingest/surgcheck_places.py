@@ -1,6 +1,6 @@
 """Where SurgCheck's files lie: each by itself, in a folder, or in a zip archive such as the release."""
 
-__all__ = ["PlacedFile", "opened_places"]
+__all__ = ["PlacedFile", "opened_files", "opened_places"]
 
 import re
 import shutil
@@ -36,22 +36,33 @@ class PlacedFile:
 
 @contextmanager
 def opened_places(paths: Sequence[Path]) -> Iterator[list[PlacedFile]]:
-    """Yield the data files at these paths; what was unpacked is gone afterwards.
+    """Yield the data files at these paths, as `opened_files` does."""
+    with opened_files([PlacedFile(SourceFile.at(path), path.resolve().parent.name) for path in paths]) as found:
+        yield found
+
+
+@contextmanager
+def opened_files(placed: Sequence[PlacedFile]) -> Iterator[list[PlacedFile]]:
+    """Yield these files, each folder and archive among them replaced by the data files in it.
+
+    What was unpacked is gone afterwards.
 
     Raises:
         AppError: Nothing is there, an archive is damaged or too large, or no data file is in it.
     """
     with tempfile.TemporaryDirectory(prefix="parallax-zip-") as aside:
         found: list[PlacedFile] = []
-        for number, path in enumerate(paths):
-            if path.is_dir():
-                files = _in_folder(path)
-            elif zipfile.is_zipfile(path):
-                files = _in_archive(path, Path(aside, str(number)))
+        for number, one in enumerate(placed):
+            if one.file.path.is_dir():
+                files = _in_folder(one.file.path)
+            elif zipfile.is_zipfile(one.file.path):
+                files = _in_archive(one.file, Path(aside, str(number)))
             else:
-                files = [PlacedFile(SourceFile.at(path), path.resolve().parent.name)]
+                files = [one]
             if not files:
-                raise AppError(f"{path} holds no data file.", "It should hold .jsonl, .json, .csv or .parquet files.")
+                raise AppError(
+                    f"{one.file.name} holds no data file.", "It should hold .jsonl, .json, .csv or .parquet files."
+                )
             found += files
         yield found
 
@@ -61,12 +72,12 @@ def _in_folder(folder: Path) -> list[PlacedFile]:
     return [PlacedFile(SourceFile.at(path), path.resolve().parent.name, optional=True) for path in files]
 
 
-def _in_archive(archive: Path, aside: Path) -> list[PlacedFile]:
+def _in_archive(archive: SourceFile, aside: Path) -> list[PlacedFile]:
     """Unpack an archive's data files under names of our own; theirs are text to show."""
     aside.mkdir()
     found = []
     try:
-        with zipfile.ZipFile(archive) as opened:
+        with zipfile.ZipFile(archive.path) as opened:
             members = [member for member in opened.infolist() if _is_data(PurePosixPath(member.filename))]
             if sum(member.file_size for member in members) > MAX_UNPACKED:
                 raise AppError(f"{archive.name} unpacks to more than 4 GB.", "Unpack it and name the files you need.")

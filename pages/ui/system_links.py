@@ -1,0 +1,53 @@
+"""From suites and runs to the pages of their system: the cases, and the page that compares runs."""
+
+__all__ = ["show_ways_on"]
+
+from collections.abc import Collection, Mapping, Sequence
+
+import streamlit as st
+
+from backend.domain.records import System
+from backend.store import queries
+from backend.store.filters import UnitFilter
+from backend.store.pair_filters import PairFilter
+from backend.store.verification_filters import VerificationFilter
+from pages.ui.links import CASE, ENDOCA, SURGCHECK, VERIMAP
+from pages.ui.resources import kept
+
+PAGES = {
+    System.ENDOCA: (ENDOCA, "Open Paired answers"),
+    System.SURGCHECK: (SURGCHECK, "Open Shortcuts"),
+    System.VERIMAP: (VERIMAP, "Open Mirage plane"),
+}
+"""System → the page that compares its runs, and how it is called."""
+
+
+def show_ways_on(suites: Collection[str], runs: Mapping[str, str], *, key: str) -> None:
+    """Draw the links; nothing where the store holds none of the suites any more.
+
+    Args:
+        suites: Names of suites.
+        runs: Id of a run → its suite, to look at these runs alone.
+        key: Unique on the page.
+    """
+    table = kept(queries.suite_table)
+    systems = dict(zip(table["suite"], table["system"], strict=True))
+    known = sorted(suite for suite in suites if suite in systems)
+    if not known:
+        return
+    with st.container(horizontal=True, key=key):
+        for system in dict.fromkeys(systems[suite] for suite in known):
+            own = [suite for suite in known if systems[suite] == system]
+            query = _query(system, own, tuple(run for run, suite in runs.items() if suite in own))
+            page, label = PAGES[System(system)]
+            st.page_link(CASE, label="Open these cases", query_params=query)
+            st.page_link(page, label=label, query_params=query)
+
+
+def _query(system: str, suites: Sequence[str], runs: tuple[str, ...]) -> dict[str, str]:
+    if system == System.VERIMAP:
+        return VerificationFilter(suites=tuple(suites), runs=runs).to_query()
+    suite = suites[0] if len(suites) == 1 else ""
+    if system == System.SURGCHECK:
+        return PairFilter(suite=suite, runs=runs).to_query()
+    return UnitFilter(suite=suite, runs=runs).to_query()
