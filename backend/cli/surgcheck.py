@@ -40,6 +40,8 @@ def generate(
         return
     for name, n in done.files.items():
         print_text(f"{out / name}: {counted(n, 'row')}")
+    if done.n_frames_without_boxes:
+        print_text(f"No detection keyframes, so nothing is asked: {counted(done.n_frames_without_boxes, 'frame')}.")
     for name, counts in done.exclusions.items():
         if counts:
             print_text(f"Not asked in the {name} set, by reason (each one in {out / REPORT}):")

@@ -4,7 +4,7 @@ The suite "live" has no runs, so no metric counts its units. An image of a perso
 its header, kept beside the store under the name of its hash, and served as any other image is.
 """
 
-__all__ = ["Example", "LiveUnit", "example_units", "keep_image", "live_unit", "unit_to_ask"]
+__all__ = ["Example", "LiveUnit", "example_units", "image_to_ask", "keep_image", "live_unit", "shows", "unit_to_ask"]
 
 import hashlib
 import tempfile
@@ -18,7 +18,7 @@ from backend.domain.records import LIVE_SUITE, Image, Probe, Role, Unit
 from backend.endoca.typed_questions import typed_question
 from backend.endoca.vocabulary import class_of_question
 from backend.errors import AppError
-from backend.services.demo.synthetic import SYNTHETIC
+from backend.services.demo.synthetic import SYNTHETIC_DATASETS
 from backend.services.images import ImageFile, image_file
 from backend.services.ingest.suites import put_suite
 from backend.store.store import Store
@@ -144,7 +144,7 @@ def live_unit(
         if not held:
             put_suite(cursor, LIVE_SUITE, [unit], SOURCE, extend=True)
             return unit.unit_id
-        if not _shows(store, held[0][0], file.sha256):
+        if not shows(store, held[0][0], file.sha256):
             cursor.execute("UPDATE units SET image_id = ? WHERE unit_id = ?", [image_id, unit.unit_id])
         for probe in unit.probes:
             if probe.reference:
@@ -167,7 +167,16 @@ def unit_to_ask(store: Store, unit_id: str) -> LiveUnit:
     ]
     if len(questions) < 2:
         raise AppError(f"There is no case {unit_id!r} with parts in this store.", "Choose another case.")
-    image_id = str(store.value("SELECT image_id FROM units WHERE unit_id = ?", [unit_id]))
+    file = image_to_ask(store, str(store.value("SELECT image_id FROM units WHERE unit_id = ?", [unit_id])))
+    return LiveUnit(unit_id, file.path, file.sha256, questions[0], tuple(questions[1:]))
+
+
+def image_to_ask(store: Store, image_id: str) -> ImageFile:
+    """Return the file of an image as a VLM is shown it.
+
+    Raises:
+        AppError: It is not at hand, or is another one than was attached.
+    """
     file = image_file(store, image_id)
     if file is None:
         raise _no_file(image_id)
@@ -176,7 +185,7 @@ def unit_to_ask(store: Store, unit_id: str) -> LiveUnit:
             "The file of this image has changed since it was attached.",
             "Attach its folder again on the Data page, then ask again.",
         )
-    return LiveUnit(unit_id, file.path, file.sha256, questions[0], tuple(questions[1:]))
+    return file
 
 
 def example_units(store: Store, n: int) -> list[Example]:
@@ -190,13 +199,13 @@ def example_units(store: Store, n: int) -> list[Example]:
         """
         SELECT unit_id, image_id, question, complexity FROM (
             SELECT u.unit_id, u.image_id, u.complexity, u.suite, p.question,
-                   i.dataset <> $synthetic AS seen, u.split <> 'test' AS other,
+                   NOT list_contains($synthetic, i.dataset) AS seen, u.split <> 'test' AS other,
                    row_number() OVER (PARTITION BY u.image_id ORDER BY u.complexity DESC, u.unit_id) AS place
             FROM units u JOIN images i USING (image_id) JOIN probes p ON p.unit_id = u.unit_id AND p.role = $complex
             WHERE i.path IS NOT NULL AND u.suite <> $live AND u.complexity > 0
         ) WHERE place = 1 ORDER BY seen, other, complexity DESC, image_id LIMIT $n
         """,
-        {"synthetic": SYNTHETIC, "complex": Role.COMPLEX, "live": LIVE_SUITE, "n": n},
+        {"synthetic": list(SYNTHETIC_DATASETS), "complex": Role.COMPLEX, "live": LIVE_SUITE, "n": n},
     )
     return [Example(*row) for row in rows]
 
@@ -237,11 +246,11 @@ def _holds(store: Store, unit: Unit, sha256: str, held: Sequence[tuple[str, str,
     return (
         bool(held)
         and all(probe.reference in ("", references[probe.probe_id]) for probe in unit.probes)
-        and (held[0][0] == unit.image.image_id or _shows(store, held[0][0], sha256))
+        and (held[0][0] == unit.image.image_id or shows(store, held[0][0], sha256))
     )
 
 
-def _shows(store: Store, image_id: str, sha256: str) -> bool:
+def shows(store: Store, image_id: str, sha256: str) -> bool:
     """Return whether a stored image's file is at hand and has these bytes still."""
     file = image_file(store, image_id)
     return file is not None and file.sha256 == sha256 and _has_bytes(file, sha256)

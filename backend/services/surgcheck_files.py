@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 from backend.domain.images import check_image
 from backend.domain.progress import Report, silent
@@ -43,6 +43,8 @@ class Generated:
     files: Mapping[str, int]
     """Rows by file, named as inside the folder."""
     n_frames: int
+    n_frames_without_boxes: int
+    """Frames that are no detection keyframes: nothing is asked about them."""
     n_pairs: Mapping[str, int]
     """Pairs by set."""
     exclusions: Mapping[str, Mapping[str, int]]
@@ -87,6 +89,7 @@ def generate_files(scene_graphs: Path, out: Path, mode: Mode = Mode.STRICT, *, r
         generated = Generated(
             files,
             len(read.scenes),
+            read.n_without_boxes,
             {"full": len(full.pairs), "balanced": sum(map(len, balanced.by_cue.values()))},
             {name: {str(reason): n for reason, n in count_by_reason(ex).items()} for name, ex in told.items()},
         )
@@ -104,7 +107,7 @@ def draw_cue_file(image: Path, box: Box, cue: Cue, out: Path) -> Drawn:
 
     Args:
         image: Any image file that Parallax takes.
-        box: What to point at, in pixels.
+        box: What to point at, in pixels of the upright image: as viewers and VLMs are shown it.
         cue: Box or arrow.
         out: Where to; the ending tells the format.
 
@@ -113,10 +116,8 @@ def draw_cue_file(image: Path, box: Box, cue: Cue, out: Path) -> Drawn:
     """
     from backend.surgcheck.cue_drawing import draw_cue
 
-    check_image(image)
-    with Image.open(image) as opened:
-        pixels = np.asarray(opened.convert("RGB"))
-    height, width = pixels.shape[:2]
+    facts = check_image(image)
+    width, height = facts.width, facts.height
     if cue not in (Cue.BOX, Cue.ARROW):
         raise AppError(f"A cue of the kind {cue} is not drawn; it is said in words.", "Choose box or arrow.")
     drawing = box_cue(box, width, height) if cue is Cue.BOX else arrow_cue(box, width, height)
@@ -125,7 +126,9 @@ def draw_cue_file(image: Path, box: Box, cue: Cue, out: Path) -> Drawn:
     if out.resolve() == image.resolve():
         raise AppError(f"{out} is the image itself; it stays as it is.", "Name another file with --out.")
     try:
-        Image.fromarray(draw_cue(pixels, drawing)).save(out)
+        with Image.open(image) as opened:
+            upright = ImageOps.exif_transpose(opened).convert("RGB")
+        Image.fromarray(draw_cue(np.asarray(upright), drawing)).save(out)
     except (OSError, ValueError) as error:
         raise AppError(
             f"{out} cannot be written ({error}).", "Name another file with --out, for example cue.png."
@@ -187,6 +190,7 @@ def _report(generated: Generated, told: Mapping[str, Sequence[Exclusion]], mode:
     return {
         "mode": mode,
         "n_frames": generated.n_frames,
+        "n_frames_without_boxes": generated.n_frames_without_boxes,
         "n_pairs": dict(generated.n_pairs),
         "files": dict(generated.files),
         "by_reason": {name: dict(counts) for name, counts in generated.exclusions.items()},

@@ -20,11 +20,15 @@ _ORDERS: Mapping[str, Sequence[str]] = {"task": tuple(Task), "level": tuple(Leve
 
 
 def surgcheck_suites(store: Store) -> list[str]:
-    """Return the suites of pairs that a run has answered first, then the others; those made live are left out."""
+    """Return the suites of pairs, without those made live.
+
+    Those that a run has answered come first, and of them the full test set, which the paper's tables are of.
+    """
     rows = store.rows(
         "SELECT s.suite FROM suites s WHERE s.system = ? AND s.suite <> ? "
-        "ORDER BY NOT EXISTS (SELECT 1 FROM runs r WHERE r.suite = s.suite), s.suite",
-        [System.SURGCHECK, LIVE_PAIRS],
+        "ORDER BY NOT EXISTS (SELECT 1 FROM runs r WHERE r.suite = s.suite), "
+        "(SELECT count(*) FROM pairs p WHERE p.suite = s.suite) <> ?, s.suite",
+        [System.SURGCHECK, LIVE_PAIRS, PRINTED_PAIRS],
     )
     return [row[0] for row in rows]
 

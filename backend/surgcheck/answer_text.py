@@ -9,6 +9,10 @@ def answer_text(raw: str) -> str:
     """Return the answer in what a VLM returned, outer spaces off.
 
     Some prediction files hold the whole chat; the answer is what follows the last line that says
-    ``assistant``. Any other text is the answer as it stands.
+    ``assistant``, whichever way lines end. Any other text is the answer as it stands.
     """
-    return f"\n{raw}".rpartition(_MARK)[2].strip()
+    chat = f"\n{raw}"
+    if "\r" in chat:
+        chat = chat.replace("\r\n", "\n").replace("\r", "\n")
+    _, mark, answer = chat.rpartition(_MARK)
+    return (answer if mark else raw).strip()

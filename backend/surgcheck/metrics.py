@@ -13,6 +13,7 @@ no label. An answer that a judge could not score is left out of the judge's metr
 __all__ = ["ANSWER_COLUMNS", "JUDGED_RIGHT", "METRICS", "Variant", "score_table"]
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ import pandas as pd
 
 from backend.domain.metric import Metric
 from backend.domain.records import AnswerStatus
-from backend.domain.statistics.intervals import Interval
+from backend.domain.statistics.intervals import Interval, IntervalMethod, wilson_interval
 from backend.domain.statistics.paired_tests import mcnemar_exact
 from backend.domain.statistics.resampling import Ratio, percentile_interval, ratio_intervals, resampled_sums
 from backend.domain.statistics.sign_flips import sign_flip_exact
@@ -162,7 +163,8 @@ def score_table(answers: pd.DataFrame, by: Sequence[str], *, intervals: bool = T
         biased), gap, macro_f1_gap, p_value (sign flips of whole frames, for gap), p_mcnemar (pairs taken
         as independent); judge_gap over the n_judged_pairs scored in both ways. Metrics and gaps have
         bounds in ``…_low`` and ``…_high``, but macro_f1_union, whose number of further labels cannot be
-        resampled. Columns that can be None are of dtype object and never hold NaN.
+        resampled; those of a gap that all frames share are Wilson's over frames (`_difference_interval`).
+        Columns that can be None are of dtype object and never hold NaN.
     """
     coded = _coded(answers)
     rows: list[dict[str, Any]] = []
@@ -299,11 +301,26 @@ def _gap(
     }
     if intervals and len(np.unique(of)) > 1:
         totals = resampled_sums(sums)
-        row |= _bounds("gap", percentile_interval(_quotient(totals, 1, 0)))
-        row |= _bounds("judge_gap", percentile_interval(_quotient(totals, 3, 2)))
+        row |= _bounds("gap", _difference_interval(sums, totals, 1, 0))
+        row |= _bounds("judge_gap", _difference_interval(sums, totals, 3, 2))
         macros = [resampled_macro_f1(part) for part in counts]
         row |= _bounds("macro_f1_gap", percentile_interval(macros[0] - macros[1]))
     return row
+
+
+def _difference_interval(sums: Floats, totals: Floats, numerator: int, denominator: int) -> Interval | None:
+    """Return the interval of a mean difference between -1 and 1, from its sums by frame and by resample.
+
+    Where all frames show the same difference, resampling cannot vary. Wilson's interval of no frame in so
+    many then bounds the share of frames that could show another one, which is taken to be as far off as any.
+    """
+    interval = percentile_interval(_quotient(totals, numerator, denominator))
+    shown = _quotient(sums[sums[:, denominator] > 0], numerator, denominator)
+    if interval is not None or len(shown) < 2 or np.ptp(shown) > 0:
+        return interval
+    seen = float(shown[0])
+    others = wilson_interval(0.0, len(shown), method=IntervalMethod.WILSON_OVER_CLUSTERS)
+    return others and replace(others, low=seen - others.high * (1 + seen), high=seen + others.high * (1 - seen))
 
 
 def _frame_sums(frame: Ints, n_frames: int, *columns: npt.NDArray[Any]) -> Floats:

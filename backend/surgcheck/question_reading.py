@@ -1,9 +1,9 @@
-"""What a question's own words and its picture's name say: the task, the cue, the hand, the frame.
+"""What a question's own words and its picture's name say: the task, the cue, the hand, the frame, the twin.
 
 The release says these in columns too; a prediction file may have none but the question.
 """
 
-__all__ = ["cue_of_question", "frame_of_picture", "hand_of", "plain_question", "task_of_question"]
+__all__ = ["cue_of_question", "frame_of_picture", "hand_of", "plain_question", "shared_words", "task_of_question"]
 
 import re
 from functools import lru_cache
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from backend.surgcheck.prompts import TEMPLATES
 from backend.surgcheck.question_texts import CVS_QUESTIONS, INSTRUMENT_COUNT_QUESTION, hand_phrase
 from backend.surgcheck.scene_graphs import Hand
-from backend.surgcheck.tasks import Cue, Task
+from backend.surgcheck.tasks import PAIRED_TASKS, Cue, Task
 
 _IMAGE_MARK = re.compile(r"^\s*<\|?image\|?>\s*", re.IGNORECASE)
 _PREFIX = TEMPLATES["answer"].format(question="").strip()
@@ -34,6 +34,9 @@ _CUES = (
     (Cue.PERIPHRASIS, "used by the "),
 )
 """Words that point; an original may name a hand besides, so the periphrasis stands last."""
+
+_PLACE = re.compile(r"\blocated at the [a-z-]+ of the image|\bimmediately [a-z]+ of\b")
+_HAND = re.compile(r"\bused by the (?:operator's (?:left|right)|assistant's) hand\b")
 
 _PICTURE = re.compile(r"^(?P<frame>.+?)_(?:bbox|arrow)_(?P<slot>[^.]+)(?P<ending>\.[^.]*)?$", re.IGNORECASE)
 """A copy of a frame with a cue drawn in, as the release names it."""
@@ -57,6 +60,19 @@ def cue_of_question(question: str) -> Cue:
     """Return the cue whose words a question holds; none where it holds none."""
     folded = _folded(question)
     return next((cue for cue, words in _CUES if words in folded), Cue.NONE)
+
+
+@lru_cache(maxsize=65_536)
+def shared_words(task: Task, cue: Cue, question: str) -> tuple[str, ...]:
+    """Return words that both texts of a pair hold; they tell twins where a file asks several things of one picture.
+
+    The whole question in the tasks whose texts are the same; in the others the place in the image, the direction, and
+    with a periphrasis the hand. Empty where the question holds none of them.
+    """
+    folded = _folded(question)
+    if task not in PAIRED_TASKS:
+        return (folded,)
+    return (*_PLACE.findall(folded), *(_HAND.findall(folded) if cue is Cue.PERIPHRASIS else ()))
 
 
 def hand_of(picture: str, question: str) -> Hand | None:

@@ -21,9 +21,11 @@ __all__ = [
 ]
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any
 
 from backend.errors import AppError
@@ -43,6 +45,8 @@ TARGETS = ("cystic_plate", "cystic_artery", "cystic_duct", "gallbladder", NULL_T
 
 MET_ABOVE = 0.5
 """A CVS criterion is met where its raters' mean is above this."""
+
+_GREATEST = 2**63 - 1
 
 _LAYOUT_HINT = "Give an annotation file in the COCO layout of Endoscapes-SG201."
 
@@ -137,8 +141,9 @@ def read_scene_graphs(coco: Mapping[str, Any]) -> tuple[SceneGraph, ...]:
     no action.
 
     Raises:
-        AppError: The file is not of this layout, or two rows share an id; or, with the id of the
-            annotation, a category, verb, target or hand is unknown, a box is not four numbers
+        AppError: The file is not of this layout, two rows share an id, two frames share a name
+            (their folders aside, as everywhere else) or a frame has no size; or, with the id of
+            the annotation, a category, verb, target or hand is unknown, a box is not four numbers
             that reach into the frame, or a triplet names another tool than its box.
     """
     categories = {key: row.get("name") for key, row in _by_id(coco, "categories", "category").items()}
@@ -149,11 +154,16 @@ def read_scene_graphs(coco: Mapping[str, Any]) -> tuple[SceneGraph, ...]:
         if image_id not in images:
             raise _fault(row, f"belongs to image {image_id}, which the file does not list.", _LAYOUT_HINT)
         of_image[image_id].append(row)
-    return tuple(
+    scenes = tuple(
         _scene_graph(image, of_image[image_id], categories)
         for image_id, image in images.items()
-        if image.get("is_det_keyframe", True)
+        if image.get("is_det_keyframe") is None or image["is_det_keyframe"]
     )
+    stems = Counter(PurePosixPath(scene.file_name).stem for scene in scenes)
+    [(stem, n)] = stems.most_common(1) or [("", 1)]
+    if n > 1:
+        raise AppError(f"{n} frames are called {stem}.", "Give each frame a file name of its own, and read again.")
+    return scenes
 
 
 def _scene_graph(
@@ -163,6 +173,8 @@ def _scene_graph(
     if not isinstance(file_name, str) or not file_name:
         raise AppError(f"Image {image['id']} has no file_name.", _LAYOUT_HINT)
     width, height = (_whole(image, key, "image") for key in ("width", "height"))
+    if min(width, height) < 1:
+        raise AppError(f"Image {image['id']} has the size {width} × {height}.", "Give its width and height in pixels.")
     tools: list[Tool] = []
     anatomies: list[Anatomy] = []
     for row in rows:
@@ -190,7 +202,7 @@ def _box(row: Mapping[str, Any], width: int, height: int) -> Box:
 
 def _hand(row: Mapping[str, Any]) -> Hand | None:
     hand = row.get("oper")
-    return None if hand is None or hand == "" else Hand(_known(row, "hand", str(hand).lower(), tuple(Hand)))
+    return None if hand is None or hand == "" else Hand(_known(row, "hand", str(hand).strip().lower(), tuple(Hand)))
 
 
 def _triplet(row: Mapping[str, Any], category: str) -> Triplet | None:
@@ -253,8 +265,8 @@ def _by_id(coco: Mapping[str, Any], key: str, what: str) -> dict[int, Mapping[st
 
 
 def _whole(row: Mapping[str, Any], key: str, what: str) -> int:
-    """Return a whole number that every row of this kind has."""
+    """Return a whole number, of those that a store can hold, that every row of this kind has."""
     value = row.get(key)
-    if not isinstance(value, int):
-        raise AppError(f"The {what} {row.get('id')!r} has the {key} {value!r}, not a whole number.", _LAYOUT_HINT)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _GREATEST:
+        raise AppError(f"The {what} {row.get('id')!r} has the {key} {value!r}, no whole number of use.", _LAYOUT_HINT)
     return value

@@ -4,7 +4,7 @@ __all__ = ["SCORER", "SCORER_VERSION", "exact_match", "label_of"]
 
 SCORER = "parallax-surgcheck-exact-match"
 """Name of this scorer, stored with every score."""
-SCORER_VERSION = "1"
+SCORER_VERSION = "2"
 """Raised whenever a rule changes a verdict."""
 
 

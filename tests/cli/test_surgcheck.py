@@ -156,6 +156,30 @@ def test_cue_draws_into_a_copy(tmp_path: Path, cue: str) -> None:
     assert frame.read_bytes() == before
 
 
+def test_a_cue_is_drawn_into_the_image_as_viewers_turn_it(tmp_path: Path) -> None:
+    stored = Image.new("RGB", (480, 854))
+    exif = stored.getexif()
+    exif[0x112] = 6
+    stored.save(tmp_path / "frame.png", exif=exif)
+    out = tmp_path / "cue.png"
+    done("surgcheck", "cue", "--image", tmp_path / "frame.png", "--box", "700,110,140,90", "--cue", "box", "--out", out)
+    pixels = np.asarray(Image.open(out))
+    red = np.argwhere((pixels == (255, 0, 0)).all(axis=2))
+    assert pixels.shape[:2] == (480, 854)
+    assert (red[:, 1].min(), red[:, 1].max()) == pytest.approx((700, 840), abs=3)
+
+
+def test_frames_without_boxes_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "scenes.json"
+    coco = two_tools()
+    coco["images"].append({**coco["images"][0], "id": 99, "file_name": "9_9.jpg", "is_det_keyframe": False})
+    path.write_text(json.dumps(coco))
+    asked = ("surgcheck", "generate", "--scene-graphs", path, "--out", tmp_path / "out")
+    assert done(*asked, "--json").json["n_frames_without_boxes"] == 1
+    assert json.loads((tmp_path / "out" / "exclusions.json").read_text())["n_frames_without_boxes"] == 1
+    assert "nothing is asked: 1 frame." in done(*asked).out
+
+
 @pytest.mark.parametrize(
     ("cue", "box", "told"),
     [

@@ -151,6 +151,33 @@ class TestQuestions:
         )
         assert apart == 0
 
+    def test_questions_about_one_picture_find_their_twins_in_any_order(self, store: Store, tmp_path: Path) -> None:
+        """Four criteria of one frame with one answer, and two tools at two places of one frame."""
+        criteria = [f"Is criterion {number} met?" for number in range(4)]
+        asked = [("CVS", "No_Cue", text, text, "No") for text in criteria]
+        for place in ("left", "right"):
+            named, pointed = (
+                f"What action is the {tool} located at the {place} of the image performing?"
+                for tool in ("grasper", "tool")
+            )
+            asked.append(("Action", "Position_Cue", named, pointed, "retract"))
+
+        def rows(variant: str) -> list[Row]:
+            made = [
+                {"image": "1_25.jpg", "question": less_biased if variant == "less_biased" else original, "pred": "x",
+                 "gt": reference, "sub_sub_tag": task, "sub_tag": cue}
+                for task, cue, original, less_biased, reference in asked
+            ]  # fmt: skip
+            return made if variant == "original" else made[::-1]
+
+        write_both(tmp_path, rows)
+        bring(store, tmp_path, vlm="Mine")
+        found = store.rows(
+            "SELECT o.question, l.question FROM probes o JOIN probes l USING (unit_id) "
+            "WHERE o.role = 'original' AND l.role = 'less_biased'"
+        )
+        assert sorted(found) == sorted((original, less_biased) for _, _, original, less_biased, _ in asked)
+
     def test_a_row_without_a_twin_is_left_out_and_listed(self, store: Store, tmp_path: Path) -> None:
         write(tmp_path / "test_original.jsonl", release_rows("original"))
         write(tmp_path / "test_less_biased.jsonl", release_rows("less_biased")[:-1])
@@ -186,6 +213,18 @@ class TestQuestions:
             "SELECT u.image_id, p.picture_id FROM pairs p JOIN units u USING (unit_id) WHERE p.task = 'anatomy'"
         ) == [("endoscapes:2_75", "endoscapes:2_50")]
 
+    def test_files_in_each_others_place_are_refused(self, store: Store, tmp_path: Path) -> None:
+        original, less_biased = write_answers(tmp_path)
+        original.rename(tmp_path / "a_less_bias.jsonl")
+        less_biased.rename(tmp_path / "a.jsonl")
+        with pytest.raises(AppError, match="look swapped"):
+            bring(store, tmp_path, vlm="Mine")
+
+    def test_a_file_that_is_named_twice_is_refused(self, store: Store, tmp_path: Path) -> None:
+        original, _ = write_answers(tmp_path)
+        with pytest.raises(AppError, match=r"pred\.jsonl is named twice"):
+            bring(store, original, tmp_path, vlm="Mine")
+
     def test_half_a_pair_is_refused(self, store: Store, tmp_path: Path) -> None:
         original, less_biased = write_release(tmp_path)
         for half in (original, less_biased):
@@ -218,6 +257,15 @@ class TestQuestions:
         assert store.value("SELECT count(*) FROM units") == 0
         report = bring(store, tmp_path, lenient=True)
         assert (report.suites[0].n_pairs, len(report.bad_lines)) == (1, 4)
+
+    def test_a_file_of_which_no_row_is_good_is_told_row_by_row(self, store: Store, tmp_path: Path) -> None:
+        original, less_biased = write_answers(tmp_path)
+        write(original, prediction_rows("original", more={"sub_tag": "Odd"}))
+        with pytest.raises(BadLines) as caught:
+            bring(store, original, less_biased, vlm="VLM")
+        assert {(line.file, line.number) for line in caught.value.lines} == {
+            (original.name, number) for number in range(1, N_PAIRS + 1)
+        }
 
     def test_another_suite_of_the_same_name_is_refused(self, store: Store, tmp_path: Path) -> None:
         bring(store, *write_release(tmp_path))
@@ -325,6 +373,56 @@ class TestAnswers:
         ]  # fmt: skip
         assert {judge for judge, *_ in rows} == {"imported"}
         assert not bring(store, tmp_path, vlm="Mine").changed
+
+    @pytest.mark.parametrize(
+        ("column", "value", "expected"),
+        [
+            ("judge", {"score": " 4 ", "reason": "so"}, (4, "so", "")),
+            ("judge", json.dumps({"score": 4, "reason": "so"}), (4, "so", "")),
+            ("judge", str({"score": 4, "reason": "so"}), (4, "so", "")),
+            ("judge", 4, (4, "", "")),
+            ("judge", "4.0", (None, "", "the file holds no score from 1 to 5 (4.0)")),
+            ("judge", "{'score': ", (None, "", "the file holds no score from 1 to 5 ({'score':)")),
+            ("judge", {"score": "²"}, (None, "", "the file holds no score from 1 to 5 (²)")),
+            ("judge", {"score": True}, (None, "", "the file holds no score from 1 to 5 (True)")),
+            ("llm_score", 4.0, (4, "", "")),
+            ("score", 4, (4, "", "")),
+        ],
+    )
+    def test_a_judgement_is_read_in_each_way_that_files_write_it(
+        self, store: Store, tmp_path: Path, column: str, value: object, expected: tuple[int | None, str, str]
+    ) -> None:
+        write_both(tmp_path, lambda variant: prediction_rows(variant, more={column: value}))
+        bring(store, tmp_path, vlm="Mine")
+        assert set(store.rows("SELECT score, reason, error FROM judgements")) == {expected}
+
+    def test_an_empty_judges_column_is_no_judgement(self, store: Store, tmp_path: Path) -> None:
+        write_both(tmp_path, lambda variant: prediction_rows(variant, more={"judge": None}))
+        bring(store, tmp_path, vlm="Mine")
+        assert store.value("SELECT count(*) FROM judgements") == 0
+
+    @pytest.mark.parametrize("scores", [(1, 1, 1, 1, 1), (1, 0, 1, 1, 0), (0.5, 1, 2, 3, 4), (None,) * 5])
+    def test_exact_matches_and_shares_are_no_judges_scores(
+        self, store: Store, tmp_path: Path, scores: tuple[object, ...]
+    ) -> None:
+        write_both(
+            tmp_path,
+            lambda variant: [
+                row | {"score": score} for row, score in zip(prediction_rows(variant), scores, strict=True)
+            ],
+        )
+        bring(store, tmp_path, vlm="Mine")
+        assert store.value("SELECT count(*) FROM judgements") == 0
+        write_both(tmp_path, lambda variant: prediction_rows(variant, more={"score": 0, "reason": "no"}))
+        bring(store, tmp_path, vlm="Mine")
+        assert store.value("SELECT count(*) FROM judgements WHERE score IS NULL") == 2 * N_PAIRS
+
+    def test_half_a_surrogate_pair_is_replaced(self, store: Store, tmp_path: Path) -> None:
+        for variant, ending in (("original", ""), ("less_biased", "_less_bias")):
+            rows = prediction_rows(variant, ["\ud800hook"] * N_PAIRS)
+            (tmp_path / f"pred{ending}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        bring(store, tmp_path, vlm="Mine")
+        assert store.value("SELECT count(*) FROM answers WHERE answer LIKE '%\ufffdhook'") == 2 * N_PAIRS
 
     def test_the_setting_is_the_users_or_the_names(self, store: Store, tmp_path: Path) -> None:
         bring(store, *write_answers(tmp_path, name="zeroshot_pred"), vlm="Mine")
@@ -522,6 +620,44 @@ class TestLayouts:
         assert any(note.startswith("Not used: _summary.json.") for note in report.notes)
         with pytest.raises(AppError, match="no column for"):
             bring(store, tmp_path / "_summary.json", vlm="Mine")
+
+    def test_a_folder_without_a_file_of_use_says_what_the_files_lack(self, store: Store, tmp_path: Path) -> None:
+        write_both(tmp_path, lambda variant: [{"bild": "1.jpg", "frage": "?"}])
+        told = r"pred\.jsonl has no column for: image, question\. It has bild, frage\. Further files .*: 1\."
+        with pytest.raises(AppError, match=told) as caught:
+            bring(store, tmp_path, vlm="Mine")
+        assert "--map" in caught.value.hint
+
+    @pytest.mark.parametrize("content", ["", "\n \n"])
+    def test_a_file_without_rows_is_refused(self, store: Store, tmp_path: Path, content: str) -> None:
+        original, less_biased = write_answers(tmp_path)
+        original.write_text(content)
+        with pytest.raises(AppError, match=r"pred\.jsonl (is empty|holds no row)"):
+            bring(store, original, less_biased, vlm="Mine")
+
+    def test_answers_in_a_column_that_is_not_known_do_not_pass_for_questions(
+        self, store: Store, tmp_path: Path
+    ) -> None:
+        rows = {
+            variant: [{("said" if key == "pred" else key): value for key, value in row.items()} for row in told]
+            for variant, told in ((name, prediction_rows(name)) for name in ("original", "less_biased"))
+        }
+        write_both(tmp_path, lambda variant: rows[variant])
+        with pytest.raises(AppError, match=r"no column of answers .* nothing that Mine said"):
+            bring(store, tmp_path, vlm="Mine")
+        assert bring(store, tmp_path, vlm="Mine", columns={"pred": "said"}).runs[0].n_answers == 2 * N_PAIRS
+        assert bring(store, tmp_path, suite="asked").suites[0].n_pairs == N_PAIRS
+
+    def test_an_object_may_hold_rows_by_their_id_or_beside_other_lists(self, store: Store, tmp_path: Path) -> None:
+        for variant, ending in (("original", ""), ("less_biased", "_less_bias")):
+            rows = prediction_rows(variant)
+            by_id = {str(number): row for number, row in enumerate(rows)}
+            (tmp_path / f"a{ending}.json").write_text(json.dumps(by_id))
+            beside = {"errors": [{"code": 1}], "results": rows}
+            (tmp_path / f"b{ending}.json").write_text(json.dumps(beside, indent=1))
+        for name in ("a", "b"):
+            report = bring(store, tmp_path / f"{name}.json", tmp_path / f"{name}_less_bias.json", vlm=name)
+            assert [run.n_answers for run in report.runs] == [2 * N_PAIRS]
 
 
 class TestLater:

@@ -254,6 +254,15 @@ def test_a_suite_without_answers_has_empty_tables(tmp_path: Path) -> None:
         assert surgcheck_suites(store) == [SUITE]
 
 
+def test_the_full_test_comes_before_the_other_answered_suites(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, pairs in (("a", PAIRS[:3]), ("z", PAIRS[:4]), ("0", PAIRS[:4])):
+        put_pairs(store, pairs, suite=name)
+    put_answered(store, "Mine", RIGHT, suite="a")
+    put_answered(store, "Mine", RIGHT, suite="z")
+    monkeypatch.setattr("backend.services.surgcheck_suites.PRINTED_PAIRS", 4)
+    assert surgcheck_suites(store) == ["z", "a", SUITE, "0"]
+
+
 def test_the_ceiling_is_what_the_commoner_answer_to_a_question_reaches(store: Store) -> None:
     hop = "Which anatomical structure lies immediately left of the structure that the {} in the red box is acting on?"
     asked = [("6", "cystic_duct"), ("7", "cystic_duct"), ("8", "gallbladder")]

@@ -139,6 +139,18 @@ def test_intervals_hold_their_value_and_can_be_left_out(key: str) -> None:
     assert (bare[key], bare[f"{key}_low"], bare[f"{key}_high"]) == (row[key], None, None)
 
 
+@pytest.mark.parametrize(
+    ("answers", "gap"), [(("hook", "hook"), 0.0), (("clip", "clip"), 0.0), (("hook", "clip"), 1.0)]
+)
+def test_a_gap_that_all_frames_share_is_not_certain(answers: tuple[str, str], gap: float) -> None:
+    """Wilson's bound of no frame in 30: z² / (30 + z²) = 0.1135; each such frame could be at the far end."""
+    row = rows_of(pairs(*((str(at), str(at), "hook", *answers) for at in range(30))))[1]
+    other = 3.8415 / (30 + 3.8415)
+    assert row["gap"] == gap
+    assert row["gap_low"] == pytest.approx(gap - other * (1 + gap), abs=1e-4)
+    assert row["gap_high"] == pytest.approx(gap + other * (1 - gap), abs=1e-4)
+
+
 def test_frames_that_move_together_make_intervals_wider() -> None:
     """Twelve pairs, ten right by the original alone: three frames of four pairs, or twelve of one."""
     said = [("hook", "clip")] * 8 + [("clip", "clip")] * 4

@@ -1,5 +1,7 @@
 """Every pair of a frame: the hand-made edge cases, and what holds for any frame whatever."""
 
+import csv
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -10,9 +12,11 @@ from hypothesis import given
 from backend.surgcheck.boxes import Box
 from backend.surgcheck.exclusions import Reason, count_by_reason
 from backend.surgcheck.question_pairs import Pair, all_pairs
-from backend.surgcheck.scene_graphs import ANATOMIES, TOOLS, VERBS, Anatomy, Cvs, Hand, SceneGraph
+from backend.surgcheck.scene_graphs import ANATOMIES, TOOLS, VERBS, Anatomy, Cvs, Hand, SceneGraph, read_scene_graphs
 from backend.surgcheck.tasks import CUES_OF, PAIRED_TASKS, Cue, Level, Mode, Task
 from tests.surgcheck.scenes import MANY, handmade_scenes, scene, scene_graphs, tool
+
+GOLDEN = Path(__file__).parent / "golden"
 
 LEFT_TOOL = tool(1, Box(40, 180, 240, 150), Hand.LEFT, "retract gallbladder")
 RIGHT_TOOL = tool(2, Box(560, 250, 280, 180), Hand.RIGHT, "dissect cystic_duct", category="hook")
@@ -132,6 +136,20 @@ EDGE_CASES = [
     ("two structures on one side: no hop", {Reason.SHARED_CELL: 2, Reason.SHARED_DIRECTION: 2}),
     ("a centre on a line of the grid", {}),
 ]
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_pairs_are_the_golden_rows(mode: Mode) -> None:
+    """Three frames of our own; the rows follow from the templates and rules without any code of Parallax."""
+    scenes = read_scene_graphs(json.loads((GOLDEN / "scene_graphs.json").read_text("utf-8")))
+    with (GOLDEN / f"{mode}_pairs.tsv").open(encoding="utf-8") as file:
+        golden = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    made = [
+        {name: str(getattr(pair, name)) for name in golden[0]}
+        for each in scenes
+        for pair in all_pairs(each, mode).pairs
+    ]
+    assert sorted(made, key=lambda row: list(row.values())) == golden
 
 
 def test_every_hand_made_edge_case_leaves_out_what_it_must(shared: Path) -> None:

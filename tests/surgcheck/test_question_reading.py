@@ -9,6 +9,7 @@ from backend.surgcheck.question_reading import (
     frame_of_picture,
     hand_of,
     plain_question,
+    shared_words,
     task_of_question,
 )
 from backend.surgcheck.release_rows import release_row
@@ -84,6 +85,9 @@ def test_the_mark_of_the_image_and_the_prefix_are_no_part_of_a_question(mark: st
         ("system\nx\nuser\nq\nassistant\nhook", "hook"),
         ("user\nq\nassistant\nmaybe\nassistant\nhook\n", "hook"),
         ("assistant\nhook", "hook"),
+        ("system\r\nx\r\nuser\r\nq\r\nassistant\r\nhook\r\n", "hook"),
+        ("user\rq\rassistant\rhook", "hook"),
+        ("assistant\nassistant\nhook", "hook"),
         ("the assistant\nuses a hook", "the assistant\nuses a hook"),
         ("user\nq\nassistant\n", ""),
         ("", ""),
@@ -91,6 +95,19 @@ def test_the_mark_of_the_image_and_the_prefix_are_no_part_of_a_question(mark: st
 )
 def test_an_answer_is_what_follows_the_last_line_that_says_assistant(raw: str, answer: str) -> None:
     assert answer_text(raw) == answer
+
+
+def test_twins_share_what_they_ask_about_and_no_other_question_of_the_frame_does() -> None:
+    for pair in PAIRS:
+        shared = shared_words(pair.task, pair.cue, pair.original)
+        assert shared == shared_words(pair.task, pair.cue, pair.less_biased)
+    hand = "Which tool is used by the assistant’s hand?"
+    assert shared_words(Task.INSTRUMENT, Cue.PERIPHRASIS, hand) == ("used by the assistant's hand",)
+    triplet = "Which tool in the red box is being used by the assistant’s hand, what action is it performing?"
+    assert shared_words(Task.TRIPLET, Cue.BOX, triplet) == ()
+    hop = "Which anatomical structure lies immediately left of the structure that the tool in the red box is acting on?"
+    assert shared_words(Task.ANATOMY_HOP, Cue.BOX, hop) == ("immediately left of",)
+    assert shared_words(Task.CVS, Cue.NONE, "Is it  achieved?") == ("is it achieved?",)
 
 
 def test_a_pair_is_written_as_the_release_writes_it() -> None:

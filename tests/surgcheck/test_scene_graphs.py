@@ -42,7 +42,7 @@ def test_criteria_that_are_not_annotated_are_not_unmet() -> None:
 
 @pytest.mark.parametrize(
     ("oper", "hand"),
-    [("Lt", Hand.LEFT), ("RT", Hand.RIGHT), ("assi", Hand.ASSISTANT), (None, None), ("", None)],
+    [("Lt", Hand.LEFT), (" RT ", Hand.RIGHT), ("assi", Hand.ASSISTANT), (None, None), ("", None)],
 )
 def test_a_hand_is_read_whatever_its_case(oper: str | None, hand: Hand | None) -> None:
     assert read_scene_graphs(coco_of({**HOOK, "oper": oper}))[0].tools[0].hand is hand
@@ -69,6 +69,7 @@ def test_the_categories_of_the_file_win_over_the_usual_ids() -> None:
 
 def test_a_frame_in_which_nobody_drew_boxes_is_left_out() -> None:
     assert read_scene_graphs(coco_of(is_det_keyframe=False)) == ()
+    assert len(read_scene_graphs(coco_of(is_det_keyframe=None))) == 1
 
 
 @pytest.mark.parametrize(
@@ -102,6 +103,8 @@ def test_what_cannot_be_read_is_refused_by_the_annotations_id(change: dict[str, 
     ("image", "words"),
     [
         ({"width": None}, "width None"),
+        ({"width": 0}, "size 0 × 480"),
+        ({"height": -480}, "size 854 × -480"),
         ({"file_name": ""}, "no file_name"),
         ({"ds": [1, 1]}, "criteria [1, 1]"),
         ({"ds": [1, 1, 2]}, "criteria [1, 1, 2]"),
@@ -111,6 +114,21 @@ def test_an_image_that_cannot_be_read_is_refused_by_its_id(image: dict[str, Any]
     with pytest.raises(AppError, match="1") as caught:
         read_scene_graphs(coco_of(**image))
     assert words in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["7_100.jpg", "part/7_100.jpg", "7_100.png"])
+def test_two_frames_never_share_a_name(name: str) -> None:
+    """Frames are told apart by the names of their files, whatever folder and format they lie in."""
+    coco = coco_of()
+    coco["images"].append({**coco["images"][0], "id": 2, "file_name": name})
+    with pytest.raises(AppError, match="2 frames are called 7_100"):
+        read_scene_graphs(coco)
+
+
+@pytest.mark.parametrize("number", [2**63, True, 31.0])
+def test_an_id_is_a_whole_number_that_a_store_can_hold(number: object) -> None:
+    with pytest.raises(AppError, match="no whole number"):
+        read_scene_graphs(coco_of({**HOOK, "id": number}))
 
 
 def test_two_annotations_never_share_an_id() -> None:

@@ -49,6 +49,8 @@ class ReadScenes(NamedTuple):
     name: str
     """Of the suite they make, where nobody names another."""
     scenes: tuple[SceneGraph, ...]
+    n_without_boxes: int = 0
+    """Frames that are left out, because nobody drew boxes in them."""
 
 
 def is_scene_file(content: Mapping[str, Any]) -> bool:
@@ -62,7 +64,8 @@ def read_scenes(content: Mapping[str, Any], file: str) -> ReadScenes:
     Raises:
         AppError: As `read_scene_graphs`.
     """
-    return ReadScenes(file, read_name(file).suite, read_scene_graphs(content))
+    scenes = read_scene_graphs(content)
+    return ReadScenes(file, read_name(file).suite, scenes, len(content["images"]) - len(scenes))
 
 
 def read_scene_file(file: SourceFile, report: Report = silent) -> ReadScenes:
@@ -134,6 +137,11 @@ def put_scenes(
     name = suite or read.name
     if not read.scenes:
         raise AppError(f"{read.file} holds no annotated frame.", "Give an annotation file of Endoscapes-SG201.")
+    if read.n_without_boxes:
+        outcome.notes.append(
+            f"Frames of {read.file} that are no detection keyframes: {read.n_without_boxes:,}. Nobody drew boxes in them, "
+            "and nothing is asked about them."
+        )
     full = full_set(read.scenes, mode)
     numbered = [suite_pair_of(pair, f"{number:05}") for number, pair in enumerate(full.pairs, 1)]
     sets = [(name, numbered, full.exclusions)]
@@ -159,6 +167,7 @@ def put_scenes(
             "files": [read.file],
             "mode": mode,
             "n_frames": len(read.scenes),
+            "n_frames_without_boxes": read.n_without_boxes,
             "exclusions": counts,
         }
         outcome.suites.append(

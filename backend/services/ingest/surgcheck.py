@@ -10,6 +10,7 @@ __all__ = ["Wanted", "import_surgcheck"]
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.progress import Report, silent
@@ -23,7 +24,14 @@ from backend.services.ingest.surgcheck_answers import put_given
 from backend.services.ingest.surgcheck_bundles import Bundle, PairedBundle, bundles_of
 from backend.services.ingest.surgcheck_matching import AnswerFinder, put_bundles
 from backend.services.ingest.surgcheck_names import FileName, Variant, read_name
-from backend.services.ingest.surgcheck_pairing import LEAKED, NO_TWIN, PairedRows, is_leaked, pair_rows
+from backend.services.ingest.surgcheck_pairing import (
+    LEAKED,
+    NO_TWIN,
+    PairedRows,
+    is_leaked,
+    look_swapped,
+    pair_rows,
+)
 from backend.services.ingest.surgcheck_places import PlacedFile
 from backend.services.ingest.surgcheck_pointing import point_pairs
 from backend.services.ingest.surgcheck_rows import FileRows, PairRow, load_records, read_pair_rows
@@ -129,6 +137,9 @@ def import_surgcheck(
 def _read(files: Sequence[PlacedFile], wanted: Wanted, outcome: ImportReport, report: Report) -> _Read:
     read: list[tuple[FileRows, FileName, str]] = []
     scenes: list[ReadScenes] = []
+    unused: list[AppError] = []
+    has_unusable_file = False
+    _check_named_once(files)
     for placed in files:
         name = read_name(placed.file.name, placed.folder)
         try:
@@ -138,15 +149,40 @@ def _read(files: Sequence[PlacedFile], wanted: Wanted, outcome: ImportReport, re
                 scenes.append(read_scenes(first.content, placed.file.name))
                 continue
             rows = read_pair_rows(records, placed.file.name, name, wanted.columns, placed.variant)
+            if not rows.rows:
+                raise AppError(f"{placed.file.name} holds no row.", "Choose a file with at least one line.")
         except AppError as error:
             if not placed.optional:
                 raise
             outcome.notes.append(f"Not used: {placed.file.name}. {error.message}")
+            unused.append(error)
             continue
-        outcome.bad_lines.extend(row for row in rows.rows if isinstance(row, BadLine))
-        read.append((rows, name, placed.folder))
+        bad = [row for row in rows.rows if isinstance(row, BadLine)]
+        outcome.bad_lines.extend(bad)
+        if bad and len(bad) == len(rows.rows):
+            has_unusable_file = True  # without a good row nothing says what the file holds
+        else:
+            read.append((rows, name, placed.folder))
+    if has_unusable_file and not wanted.lenient:
+        raise BadLines(outcome.bad_lines, LENIENT_HINT)
+    if unused and not (read or scenes or has_unusable_file):
+        further = f" Further files that cannot be used: {len(unused) - 1:,}." if len(unused) > 1 else ""
+        raise AppError(f"{unused[0].message}{further}", unused[0].hint)
+    if wanted.vlm is not None and read and not any(rows.holds_answers for rows, *_ in read):
+        raise AppError(
+            f"{', '.join(rows.file for rows, *_ in read)} has no column of answers that is known, so there is nothing "
+            f"that {wanted.vlm} said.",
+            "Name it, for example with --map pred=COLUMN; for questions alone leave the VLM's name out.",
+        )
     together = any(placed.variant is not None for placed in files)
     return _Read(bundles_of(read, wanted.vlm, together=together), scenes)
+
+
+def _check_named_once(files: Sequence[PlacedFile]) -> None:
+    paths = [placed.file.path.resolve() for placed in files]
+    twice = next((placed.file.name for placed, path in zip(files, paths, strict=True) if paths.count(path) > 1), None)
+    if twice is not None:
+        raise AppError(f"{twice} is named twice.", "Name each file once: original and less-biased questions are two.")
 
 
 def _pair(bundle: Bundle, outcome: ImportReport) -> PairedBundle:
@@ -159,10 +195,15 @@ def _pair(bundle: Bundle, outcome: ImportReport) -> PairedBundle:
             f"{called} do not agree line by line ({len(original):,} and {len(less_biased):,} rows): their rows were "
             "joined by image, task, cue, reference and order."
         )
+    if look_swapped(rows.pairs):
+        raise AppError(
+            f"{called} look swapped: the less-biased texts name tools and hands that the original ones do not.",
+            "Name them the other way round, with --original and --less-biased (on the Data page: in the other field).",
+        )
     leaked = [pair for pair in rows.pairs if is_leaked(pair)]
     for pair in leaked:
         outcome.leave_out(BadLine(pair.original.number, LEAKED, pair.original.file))
-    others = [row for row in original if isinstance(row, PairRow) and row.frame != frame_of_picture(row.picture)]
+    others = [row for row in original if isinstance(row, PairRow) and not _shows_its_frame(row)]
     if others:
         outcome.notes.append(
             f"Rows of {others[0].file} that ask about another picture than the frame they name: {len(others):,} "
@@ -172,12 +213,17 @@ def _pair(bundle: Bundle, outcome: ImportReport) -> PairedBundle:
     return PairedBundle(bundle, PairedRows(pairs, rows.alone, rows.by_line))
 
 
+def _shows_its_frame(row: PairRow) -> bool:
+    shown = frame_of_picture(row.picture)
+    return row.frame == shown or PurePosixPath(row.frame).stem.casefold() == PurePosixPath(shown).stem.casefold()
+
+
 def _check_one_suite(suite: str | None, questions: Sequence[PairedBundle], scenes: Sequence[ReadScenes]) -> None:
     names = list(dict.fromkeys([one.bundle.suite for one in questions] + [one.name for one in scenes]))
     if suite is not None and len(names) > 1:
         raise AppError(
             f"These files hold the questions of {len(names)} suites: {', '.join(names)}.",
-            "Leave --suite out, or import the files of one suite at a time.",
+            "Leave --suite (on the Data page: 'suite') out, or import the files of one suite at a time.",
         )
 
 

@@ -2,7 +2,9 @@
 
 Names are compared without case and separators. Where several columns could be meant, the first
 known name counts; a column of numbers holds no answers while the references are words, so the
-class numbers that some files keep beside the answers are passed over.
+class numbers that some files keep beside the answers are passed over. Nor does a column that is
+called score, and no more, hold a judge's scores where it holds anything but 1 to 5, or nothing but 1,
+and no reason stands beside it: shares and exact matches are called that too.
 """
 
 __all__ = ["FIELDS", "Columns", "find_columns", "parse_map"]
@@ -52,6 +54,9 @@ FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _EITHER = ("answer", "text")
 """Names that some files give to the answer and others to the reference: whichever of the two has no column yet."""
 
+_ANY_SCORE = "score"
+"""A name that a judge's scores may have, and any other."""
+
 _SAMPLE = 200
 _NUMBER = re.compile(r"\s*-?\d+(\.0*)?\s*")
 
@@ -99,6 +104,8 @@ def find_columns(rows: Sequence[Mapping[str, Any]], named: Mapping[str, str], fi
         if field not in found and candidates:
             found[field] = candidates[0]
 
+    if "judge_score" not in found and not _called(free, FIELDS["judge_reason"]):
+        free = [name for name in free if _folded(name) != _ANY_SCORE or _is_judged(rows, name)]
     for field, known in FIELDS.items():
         if field != "pred":
             give(field, _called(free, known))
@@ -111,8 +118,19 @@ def find_columns(rows: Sequence[Mapping[str, Any]], named: Mapping[str, str], fi
 
 def _called(names: Iterable[str], known: Sequence[str]) -> list[str]:
     """Return the names that are known, the likeliest first."""
-    plain = {name: re.sub(r"[^a-z0-9]+", "", name.casefold()) for name in names}
+    plain = {name: _folded(name) for name in names}
     return sorted((name for name in plain if plain[name] in known), key=lambda name: known.index(plain[name]))
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "", name.casefold())
+
+
+def _is_judged(rows: Iterable[Mapping[str, Any]], column: str) -> bool:
+    """Return whether a column holds scores from 1 to 5 alone, some of them above 1."""
+    told = {str(row.get(column)).strip() for row in rows} - {"", "None", "nan"}
+    scores = {text.removesuffix(".0") for text in told}
+    return scores <= set("12345") and bool(scores - {"1"})
 
 
 def _is_codes(rows: Sequence[Mapping[str, Any]], column: str, references: str | None) -> bool:

@@ -118,7 +118,8 @@ def read_pair_rows(
         further = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         raise AppError(
             f"{file} has no column for: {', '.join(lacking)}. It has {', '.join(names[:_NAMED])}{further}.",
-            f"Name it, for example with --map {lacking[0]}=COLUMN. data/README.md lists the names that are known.",
+            f"Name it, for example with --map {lacking[0]}=COLUMN (on the Data page: in the form for answers, under "
+            "Columns). data/README.md lists the names that are known.",
         )
     reader = _Reader(file, name, columns, variant)
     rows = [record if isinstance(record, BadLine) else reader.row(record) for record in records]
@@ -175,7 +176,8 @@ class _Reader:
 
     def _text(self, record: Record, field: str) -> str | None:
         """Return what a row says; None where it says nothing, or an empty text."""
-        return _as_text(self._value(record, field)) or None
+        column = self._columns.get(field)
+        return None if column is None else _as_text(record.content.get(column)) or None
 
     def _asked(self, content: Mapping[str, Any]) -> tuple[str, str | None]:
         if "question" in self._columns:
