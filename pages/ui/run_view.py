@@ -10,17 +10,18 @@ from pathlib import Path
 import streamlit as st
 
 from backend.domain.metric import NOT_AVAILABLE, percent
-from backend.domain.records import AnswerStatus
+from backend.domain.records import AnswerStatus, System
 from backend.services.runs.overview import Coverage, ErrorClass, RunSummary, Throughput
 from backend.services.runs.unread import cases_of_errors
 from backend.store.filters import UnitFilter
 from pages.ui.copy import copy_button
 from pages.ui.import_report import plural
-from pages.ui.links import CASE, ENDOCA, case_query
+from pages.ui.links import CASE, case_query
 from pages.ui.resources import kept
 from pages.ui.run_tables import show_sessions, show_unread
 from pages.ui.run_words import FAILURES, NO_SPEED, pace_words, provenance, provenance_sentence, run_name, seconds_words
 from pages.ui.suite_names import suite_tag
+from pages.ui.system_links import PAGES, query_of
 from pages.ui.tags import origin_tag, vlm_mark
 
 STYLE = Path(__file__).resolve().parent / "static" / "runs.css"
@@ -50,8 +51,9 @@ def show_run(run: RunSummary, place: int | None) -> None:
     st.text(provenance_sentence(run))
     st.html(run_coverage(run.coverage))
     with st.container(horizontal=True, gap="medium"):
-        st.page_link(CASE, label="Open the cases of this run", query_params=chosen.to_query())
-        st.page_link(ENDOCA, label="Open this run in Paired answers", query_params=chosen.to_query())
+        query, (page, name) = query_of(run.system, [run.suite], (run.run_id,)), PAGES[System(run.system)]
+        st.page_link(CASE, label="Open the cases of this run", query_params=query)
+        st.page_link(page, label=f"Open this run in {name}", query_params=query)
 
     left, right = st.columns([6, 5], gap="large")
     with left:

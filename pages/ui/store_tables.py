@@ -3,14 +3,14 @@
 __all__ = ["show_import_log", "show_printed", "show_runs", "show_suites"]
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 
 import pandas as pd
 import streamlit as st
 
-from backend.domain.records import Origin
+from backend.domain.records import Origin, System
 from backend.domain.stage_words import stage_words
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
 from backend.services.explore import run_label
@@ -18,13 +18,13 @@ from backend.services.ingest.log import logged_imports
 from backend.services.removal import remove_run, remove_suite
 from backend.services.store_contents import printed_sources
 from backend.store import queries
-from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from pages.ui.clicks import chosen_cell
 from pages.ui.import_report import KINDS, number_columns, show_report, summary
 from pages.ui.links import CASE, ENDOCA
 from pages.ui.plain import plain
 from pages.ui.suite_names import suite_words
+from pages.ui.system_links import PAGES, query_of
 
 SYSTEMS = {"endoca": "EndoCA", "surgcheck": "SurgCheck", "verimap": "VeriMap"}
 """System, as the store names it → as its paper does."""
@@ -75,7 +75,8 @@ def show_suites(store: Store, *, removable: bool = True) -> None:
     if isinstance(suite["report"], str):
         _show_building(json.loads(suite["report"]))
     name = str(suite["suite"])
-    _show_ways(UnitFilter(suite=name), "suite", name, partial(remove_suite, store, name) if removable else None)
+    query = query_of(suite["system"], [name])
+    _show_ways(suite["system"], query, "suite", name, partial(remove_suite, store, name) if removable else None)
 
 
 def show_runs(store: Store) -> None:
@@ -110,10 +111,9 @@ def show_runs(store: Store) -> None:
     if chosen is None:
         return
     run = runs.iloc[chosen]
-    chosen_run = UnitFilter(suite=run["suite"], runs=(run["run_id"],))
-    _show_ways(
-        chosen_run, "run", f"{run_label(run.to_dict())} on {run['suite']}", partial(remove_run, store, run["run_id"])
-    )
+    name = f"{run_label(run.to_dict())} on {run['suite']}"
+    query = query_of(run["system"], [run["suite"]], (run["run_id"],))
+    _show_ways(run["system"], query, "run", name, partial(remove_run, store, run["run_id"]))
 
 
 def show_printed(store: Store) -> None:
@@ -187,19 +187,21 @@ def _system_words(system: str) -> str:
     return SYSTEMS.get(system, system)
 
 
-def _show_ways(chosen: UnitFilter, noun: str, name: str, remove: Callable[[], str] | None) -> None:
+def _show_ways(system: str, query: Mapping[str, str], noun: str, name: str, remove: Callable[[], str] | None) -> None:
     """Draw what can be done with the chosen row.
 
     Args:
-        chosen: Its cases.
+        system: Whose it is.
+        query: The link's parameters of its cases.
         noun: What it is, one of `REMOVALS`.
         name: Which one it is; plain text.
         remove: Takes it out of the store and says so; None: not here.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
         st.html(f"<b style='overflow-wrap:anywhere'>{escape(name)}</b>", width="content")
-        st.page_link(CASE, label=f"Open the cases of this {noun}", query_params=chosen.to_query())
-        st.page_link(ENDOCA, label=f"Open this {noun} in Paired answers", query_params=chosen.to_query())
+        page, called = PAGES[System(system)]
+        st.page_link(CASE, label=f"Open the cases of this {noun}", query_params=query)
+        st.page_link(page, label=f"Open this {noun} in {called}", query_params=query)
         if remove is None:
             return
         with st.popover(f"Remove this {noun}"):

@@ -1,6 +1,6 @@
 """From suites and runs to the pages of their system: the cases, and the page that compares runs."""
 
-__all__ = ["show_ways_on"]
+__all__ = ["PAGES", "query_of", "show_ways_on"]
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -15,11 +15,11 @@ from pages.ui.links import CASE, ENDOCA, SURGCHECK, VERIMAP
 from pages.ui.resources import kept
 
 PAGES = {
-    System.ENDOCA: (ENDOCA, "Open Paired answers"),
-    System.SURGCHECK: (SURGCHECK, "Open Shortcuts"),
-    System.VERIMAP: (VERIMAP, "Open Mirage plane"),
+    System.ENDOCA: (ENDOCA, "Paired answers"),
+    System.SURGCHECK: (SURGCHECK, "Shortcuts"),
+    System.VERIMAP: (VERIMAP, "Mirage plane"),
 }
-"""System → the page that compares its runs, and how it is called."""
+"""System → the page that compares its runs, and its name."""
 
 
 def show_ways_on(suites: Collection[str], runs: Mapping[str, str], *, key: str) -> None:
@@ -38,13 +38,14 @@ def show_ways_on(suites: Collection[str], runs: Mapping[str, str], *, key: str) 
     with st.container(horizontal=True, key=key):
         for system in dict.fromkeys(systems[suite] for suite in known):
             own = [suite for suite in known if systems[suite] == system]
-            query = _query(system, own, tuple(run for run, suite in runs.items() if suite in own))
-            page, label = PAGES[System(system)]
+            query = query_of(system, own, tuple(run for run, suite in runs.items() if suite in own))
+            page, name = PAGES[System(system)]
             st.page_link(CASE, label="Open these cases", query_params=query)
-            st.page_link(page, label=label, query_params=query)
+            st.page_link(page, label=f"Open {name}", query_params=query)
 
 
-def _query(system: str, suites: Sequence[str], runs: tuple[str, ...]) -> dict[str, str]:
+def query_of(system: str, suites: Sequence[str], runs: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return the link's parameters of some suites of one system, or of runs over them."""
     if system == System.VERIMAP:
         return VerificationFilter(suites=tuple(suites), runs=runs).to_query()
     suite = suites[0] if len(suites) == 1 else ""

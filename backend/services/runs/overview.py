@@ -10,6 +10,7 @@ from itertools import chain
 from backend.domain.records import AnswerStatus
 from backend.services.runs.error_classes import error_class
 from backend.services.runs.record import RunRecord
+from backend.services.runs.statuses import STATUSES
 from backend.store.store import Store
 
 MAX_EXAMPLES = 3
@@ -112,11 +113,7 @@ def run_overview(store: Store) -> list[RunSummary]:
 
 def _coverage(store: Store) -> dict[str, Coverage]:
     counts: dict[str, dict[str, int]] = defaultdict(dict)
-    rows = store.rows(
-        "SELECT s.run_id, s.status, count(*) FROM scores s JOIN runs r USING (run_id, scorer, scorer_version) "
-        "GROUP BY ALL"
-    )
-    for run_id, status, n in (*rows, *store.rows(_VERIFIED), *store.rows(_GENERATED)):
+    for run_id, status, n in store.rows(f"SELECT run_id, status, count(*) FROM ({STATUSES}) GROUP BY ALL"):
         counts[run_id][status] = n
     for run_id, n_planned in store.rows(_PLANNED):
         missing = n_planned - sum(counts[run_id].values())
@@ -134,16 +131,6 @@ def _coverage(store: Store) -> dict[str, Coverage]:
         for run_id, of_run in counts.items()
     }
 
-
-_VERIFIED = "SELECT run_id, status, count(*) FROM verifications GROUP BY ALL"
-
-_GENERATED = r"""
-    SELECT a.run_id,
-           CASE WHEN a.error <> '' THEN 'failed'
-                WHEN regexp_matches(a.answer, '[\p{L}\p{N}]') THEN 'read' ELSE 'empty' END,
-           count(*)
-    FROM answers a JOIN runs r USING (run_id) WHERE r.system = 'verimap' AND r.stage <> 'verify' GROUP BY ALL
-"""
 
 _PLANNED = """
     SELECT f.run_id, json_extract(f.record, '$.counts.planned')::BIGINT

@@ -5,6 +5,7 @@ __all__ = ["cases_of_errors", "unread_answers"]
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from backend.services.runs.statuses import STATUSES
 from backend.store.store import Store
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 def unread_answers(store: Store, run_id: str, status: str, *, offset: int, limit: int) -> "pd.DataFrame":
     """Return a page of a run's answers of one status, by its present scorer.
+
+    What a VeriMap run has not asked yet is not listed.
 
     Args:
         store: The store.
@@ -27,11 +30,10 @@ def unread_answers(store: Store, run_id: str, status: str, *, offset: int, limit
         None where none is on file).
     """
     return store.read(
-        """
+        f"""
         SELECT s.unit_id, u.source_id, p.role, p.position, p.question_class, p.question, p.reference,
                a.answer, a.error
-        FROM scores s
-        JOIN runs r ON r.run_id = s.run_id AND r.scorer = s.scorer AND r.scorer_version = s.scorer_version
+        FROM ({STATUSES}) s
         JOIN units u ON u.unit_id = s.unit_id
         JOIN probes p ON p.probe_id = s.probe_id
         LEFT JOIN answers a ON a.run_id = s.run_id AND a.probe_id = s.probe_id
