@@ -8,7 +8,7 @@ from pages.ui.import_forms import blind_form, endoca_form, images_form, kvasir_f
 from pages.ui.import_report import plural
 from pages.ui.job_view import show_job, start_job
 from pages.ui.resources import the_store
-from pages.ui.store_tables import show_import_log, show_printed, show_runs, show_suites
+from pages.ui.store_tables import answers_held, show_import_log, show_printed, show_runs, show_suites
 from pages.ui.surgcheck_form import surgcheck_form
 from pages.ui.verimap_form import verimap_form
 
@@ -61,7 +61,7 @@ st.title("What data is loaded, and where does it come from?")
 if held.suites:
     st.markdown(
         f"{plural(held.suites, 'suite')} with {plural(held.units, 'unit')} on {plural(held.images, 'image')} "
-        f"({held.images_at_hand:,} with a file), and {plural(held.answers, 'answer')} "
+        f"({held.images_at_hand:,} with a file), and {answers_held(held)} "
         f"in {plural(held.runs, 'run')} of {plural(held.vlms, 'VLM')}."
     )
 else:

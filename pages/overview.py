@@ -19,7 +19,7 @@ from pages.ui.links import CASE, DATA, ENDOCA, SURGCHECK, VERIMAP
 from pages.ui.parting_cards import show_acceptance, show_drop
 from pages.ui.resources import kept, the_store
 from pages.ui.run_overview import show_run_overview
-from pages.ui.store_tables import show_suites
+from pages.ui.store_tables import answers_held, show_suites
 
 st.title("Where do a VLM's two answers part?")
 st.markdown(
@@ -70,7 +70,7 @@ if held.suites:
     st.subheader("What is in the store")
     st.text(
         f"{plural(held.suites, 'suite')}, {plural(held.units, 'unit')} on {plural(held.images, 'image')} "
-        f"({held.images_at_hand:,} at hand), {plural(held.answers, 'answer')} in {plural(held.runs, 'run')} "
+        f"({held.images_at_hand:,} at hand), {answers_held(held)} in {plural(held.runs, 'run')} "
         f"of {plural(held.vlms, 'VLM')}."
     )
     show_suites(store, removable=False)

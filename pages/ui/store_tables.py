@@ -1,6 +1,6 @@
 """What is in the store as tables: suites, runs and printed results, each row with its way on."""
 
-__all__ = ["show_import_log", "show_printed", "show_runs", "show_suites"]
+__all__ = ["answers_held", "show_import_log", "show_printed", "show_runs", "show_suites"]
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,11 +16,11 @@ from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
 from backend.services.explore import run_label
 from backend.services.ingest.log import logged_imports
 from backend.services.removal import remove_run, remove_suite
-from backend.services.store_contents import printed_sources
+from backend.services.store_contents import Totals, printed_sources
 from backend.store import queries
 from backend.store.store import Store
 from pages.ui.clicks import chosen_cell
-from pages.ui.import_report import KINDS, number_columns, show_report, summary
+from pages.ui.import_report import KINDS, number_columns, plural, show_report, summary
 from pages.ui.links import CASE, ENDOCA
 from pages.ui.plain import plain
 from pages.ui.suite_names import suite_words
@@ -114,6 +114,12 @@ def show_runs(store: Store) -> None:
     name = f"{run_label(run.to_dict())} on {run['suite']}"
     query = query_of(run["system"], [run["suite"]], (run["run_id"],))
     _show_ways(run["system"], query, "run", name, partial(remove_run, store, run["run_id"]))
+
+
+def answers_held(held: Totals) -> str:
+    """Return how many answers there are, and how many verdicts on answers where there are any."""
+    verdicts = f" and {plural(held.verdicts, 'verdict')}" if held.verdicts else ""
+    return plural(held.answers, "answer") + verdicts
 
 
 def show_printed(store: Store) -> None:
