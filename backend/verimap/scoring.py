@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Protocol
 
@@ -229,7 +230,7 @@ def _read_named(said: str, question: str, reference: str) -> str | None:
 
 
 def _read_set(said: str, expected: str) -> str | None:
-    """Return the things an answer names, in the order of the alphabet; None for a sentence round one that is expected."""
+    """Return the things an answer names, by the alphabet; None for a sentence round one that is expected."""
     things, wanted = _things(said), expected.split("; ")
     round_one = any(thing != one and _holds(thing, one) for thing in things - set(wanted) for one in wanted)
     return None if round_one or not things else _listed(things)
@@ -246,6 +247,7 @@ def _listed(things: set[str]) -> str:
 _FILLERS = re.compile(r"\b(?:the|an?|it|is|are|this|on|in|at|of|side|sided|image|picture|view|plane)\b")
 
 
+@lru_cache(maxsize=4096)
 def _fold(text: str) -> str:
     """Return a text in lower case, without marks and fillers; a text of fillers alone stays."""
     plain = " ".join(re.sub(r"[^\w.%<>+-]+", " ", plain_answer(text).lower()).split()).strip(" .")

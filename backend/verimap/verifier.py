@@ -4,6 +4,7 @@ __all__ = ["Review", "Verdict", "parse_verdict", "read_review"]
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from backend.domain.text import strip_thinking
@@ -50,6 +51,7 @@ _EXPLANATION = re.compile(r"\bexplanation[*_`]*\s*[:=-][\s*_`]*(.*?)(?=[\s*_`]*\
 _VERDICT_LINE = re.compile(r"^\W*verdict\b[^\n]*$", re.I | re.M)
 
 
+@lru_cache(maxsize=4096)
 def read_review(reply: str) -> Review:
     """Return verdict and explanation of a verifier's reply, thinking left aside.
 

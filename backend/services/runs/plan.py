@@ -24,7 +24,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -118,7 +118,13 @@ class VlmIdentity:
     @property
     def digest(self) -> str:
         """Hash of name and details."""
-        return text_sha256(json.dumps([self.name, sorted(self.details.items())], ensure_ascii=False))
+        return _digest(self.name, tuple(sorted(self.details.items())))
+
+
+@lru_cache(maxsize=64)
+def _digest(name: str, details: tuple[tuple[str, str], ...]) -> str:
+    """Return the hash of an identity; every item of a run asks for the same one."""
+    return text_sha256(json.dumps([name, details], ensure_ascii=False))
 
 
 @dataclass(frozen=True, slots=True)
