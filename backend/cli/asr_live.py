@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from backend.cli.live_calls import error_words, failed_call, say_untrained, tell_end
 from backend.cli.options import JsonOption, StoreOption, examples, options_of
 from backend.cli.output import print_json, print_text, say
 from backend.domain.progress import Cancelled
@@ -65,7 +66,7 @@ def asr_live(
     registry = Registry.load()
     entry = registry.find(model)
     question, parts = _questions(question, atomic or [], are_needed=save or variant is Variant.ASR)
-    _say_untrained(entry, [question, *(parts if variant is Variant.ASR else [])])
+    say_untrained([entry], [question, *(parts if variant is Variant.ASR else [])])
     trace_id = None
     with ExitStack() as held:
         opened = held.enter_context(options.open_store()) if save else None
@@ -78,11 +79,11 @@ def asr_live(
         except BaseException as unkept:
             _print(told.trace, [error, unkept], None, as_json=options.as_json)
             if error is not None:
-                say(_words(error))
+                say(error_words(error))
             raise
     _print(told.trace, [error], trace_id, as_json=options.as_json)
     if isinstance(error, Cancelled):
-        say(_words(error))
+        say(error_words(error))
         raise KeyboardInterrupt
     if error is not None:
         raise error
@@ -106,15 +107,6 @@ def _questions(question: str, atomic: list[str], *, are_needed: bool) -> tuple[s
     if are_needed:
         say(f"Atomic questions, proposed from its words: {' '.join(proposed)}")
     return question, proposed
-
-
-def _say_untrained(entry: "VlmEntry", questions: list[str]) -> None:
-    from backend.demo.question_wordings import is_trained_question
-
-    if entry.group == "demo":
-        for question in questions:
-            if not is_trained_question(question):
-                say(f"{entry.name} was not trained for this question, and its answer may mean nothing: {question}")
 
 
 @dataclass(slots=True)
@@ -150,17 +142,10 @@ class _Told:
         say(text, end="")
 
     def ends(self, step: Step) -> None:
-        from backend.domain.repetition import repeats_itself
-
         self.steps.append(step)
-        reply = step.reply
         if step.name is StepName.ATOMIC:
             say(f"  {step.question} ", end="")
-        if reply.error or not self.n_pieces:
-            say(reply.error or reply.text, end="")
-        say(f" ({reply.seconds:.1f} s)")
-        if repeats_itself(reply.text):
-            say("  The reply ends in the same words over and over.")
+        tell_end(step.reply, was_streamed=self.n_pieces > 0)
 
 
 def _reconciled(vlm: "Vlm", image: Path, question: str, parts: list[str], variant: Variant) -> _Told:
@@ -178,10 +163,7 @@ def _reconciled(vlm: "Vlm", image: Path, question: str, parts: list[str], varian
 
 def _failed_call(told: _Told) -> AppError | None:
     failed = told.trace.failed_step
-    if failed is None:
-        return None
-    rest = "What was answered is printed." if told.has_answers else "No call was answered."
-    return AppError(f"The {failed.name} call failed: {failed.reply.error}", rest)
+    return failed_call(failed.name, failed.reply, has_answers=told.has_answers) if failed else None
 
 
 def _kept(store: "Store", image: Path, image_sha256: str, parts: list[str], told: _Told, entry: "VlmEntry") -> str:
@@ -199,20 +181,13 @@ def _kept(store: "Store", image: Path, image_sha256: str, parts: list[str], told
         identity_of(entry),
         image_sha256,
         was_cancelled=was_cancelled,
-        problem="" if told.error is None or was_cancelled else _words(told.error),
+        problem="" if told.error is None or was_cancelled else error_words(told.error),
     )
-
-
-def _words(error: BaseException) -> str:
-    """Return what an error says. Of one that is cancelled here, what was answered is printed, and may be kept."""
-    if isinstance(error, Cancelled | KeyboardInterrupt):
-        return "Cancelled."
-    return str(error) or type(error).__name__
 
 
 def _print(trace: Trace, errors: Sequence[BaseException | None], trace_id: str | None, *, as_json: bool) -> None:
     if as_json:
-        said = " ".join(_words(error) for error in errors if error is not None)
+        said = " ".join(error_words(error) for error in errors if error is not None)
         print_json({**_figures(trace), "error": said or None, "trace_id": trace_id})
     else:
         _print_trace(trace, trace_id)

@@ -193,7 +193,7 @@ def _show(figures: dict[str, Any]) -> None:
         shares = (percent(of["original"]), percent(of["less_biased"]), percent(of["blind"]))
         tasks.rows.append((name, f"{of['n_pairs']:,}", *shares))
     print_table(tasks)
-    verdicts = Table(("task, own first answers verified", "n", "verifier error", "FPR", "FNR", "Bias", "generator error"))
+    verdicts = Table(("task, verified by itself", "n", "verifier error", "FPR", "FNR", "Bias", "generator error"))
     for name, of in figures["verimap"]["by_task"].items():
         rates = (percent(of[rate]) for rate in ("error", "fpr", "fnr", "bias", "generator_error"))
         verdicts.rows.append((name, f"{of['n']:,}", *rates))

@@ -7,8 +7,10 @@ verbatim. Ids are text and made here, so that the same thing gets the same id in
 """
 
 __all__ = [
+    "LIVE_EXAMPLES",
     "LIVE_PAIRS",
     "LIVE_SUITE",
+    "LIVE_SUITES",
     "AnswerStatus",
     "Image",
     "Origin",
@@ -99,8 +101,11 @@ class Origin(StrEnum):
     """Answers computed while somebody watched."""
 
 
-LIVE_SUITE, LIVE_PAIRS = "live", "live-surgcheck"
-"""Names of the suites of units made on the spot, EndoCA's and SurgCheck's; no file's suite can have them."""
+LIVE_SUITE, LIVE_PAIRS, LIVE_EXAMPLES = "live", "live-surgcheck", "live-verimap"
+"""Names of the suites of units made on the spot, one a system."""
+
+LIVE_SUITES = (LIVE_SUITE, LIVE_PAIRS, LIVE_EXAMPLES)
+"""No file's suite can have one of these names, and no run is made over one."""
 
 
 class AnswerStatus(StrEnum):

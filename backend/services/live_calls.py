@@ -5,7 +5,7 @@ its own line to its VLM, so that cancelling one stops nobody else's. What was an
 whatever way it ends. What is asked and how it is stored is said by the subclasses.
 """
 
-__all__ = ["Asking", "LiveCalls", "LiveRegistry"]
+__all__ = ["Asking", "LiveCalls", "LiveRegistry", "Watched"]
 
 import logging
 import threading
@@ -62,13 +62,13 @@ class _Call:
 
 
 class LiveCalls(ABC):
-    """What one VLM is asked at once about one thing. Started by a `LiveRegistry`; read it, and `cancel` it.
+    """What is asked about one thing, one call after another. Started by a `LiveRegistry`; read it, and `cancel` it.
 
     Its methods may be called from any thread.
 
     Args:
         store: Where what was answered goes.
-        vlm: A line to the VLM that nobody else uses.
+        vlm: A line to the VLM that nobody else uses. A subclass that asks several sets the attribute at each call.
     """
 
     def __init__(self, store: Store, vlm: Vlm) -> None:

@@ -3,10 +3,10 @@
 The link holds it (``?trace=id``), so it can be left and come back to, sent, and watched by several people.
 """
 
-__all__ = ["show_live", "trace_asked"]
+__all__ = ["show_live"]
 
+from functools import partial
 from html import escape
-from itertools import count
 
 import streamlit as st
 
@@ -18,7 +18,6 @@ from backend.services.live import LIVE, LiveRun
 from backend.services.live_traces import Ending, StoredTrace, unit_traces
 from backend.services.trace_scores import TraceScores, score_trace
 from backend.store.store import Store
-from backend.vlm.worker import WorkerError
 from pages.ui.asr_words import VARIANT_WORDS
 from pages.ui.case_view import STYLE as CASE_STYLE
 from pages.ui.case_view import case_questions, identity, show_image
@@ -26,28 +25,13 @@ from pages.ui.copy import copy_button
 from pages.ui.errors import show_error
 from pages.ui.import_report import plural
 from pages.ui.links import CASE
-from pages.ui.live_start import LAST, begin_anew, choose_vlm, go_to, start_live
+from pages.ui.live_start import begin_anew, choose_vlm, go_to, start_live
 from pages.ui.plain import plain
 from pages.ui.trace_cards import STYLE, trace_cards
 from pages.ui.trace_lines import trace_head, verdict_line
 from pages.ui.trace_table import side_by_side
 from pages.ui.trace_words import ending_words, standing_words
-
-REFRESH = 0.4
-"""Seconds between two looks at a reconciliation that runs."""
-
-
-def trace_asked() -> str:
-    """Return the trace the link names; without any subject in it, the one this person left running."""
-    query = st.query_params
-    if "trace" in query or "unit" in query or "image" in query:
-        return str(query.get("trace", ""))
-    last = st.session_state.get(LAST, "")
-    run = LIVE.known(last)
-    if run is None or run.is_over:
-        return ""
-    go_to(trace=last)
-    return str(last)
+from pages.ui.watching import cancel_button, say_ended, show_unstored_end, watch
 
 
 def show_live(store: Store, trace_id: str) -> None:
@@ -77,25 +61,9 @@ def show_live(store: Store, trace_id: str) -> None:
         elif found.is_over and not found.is_stored:
             _show_unstored(case, found)
         else:  # it goes on, or was stored since it was found: then the next look shows that
-            _watch(case, found)
+            watch(found, partial(_show_running, case, found))
             return
     _show_again(store, case, found.trace_id if isinstance(found, StoredTrace) else "")
-
-
-def _watch(case: Case, run: LiveRun) -> None:
-    """Draw a reconciliation again and again until it is over, then the page once.
-
-    Only the clock draws the page anew, never a press (as in `pages.ui.job_view`).
-    """
-    looks = count()
-
-    @st.fragment(run_every=REFRESH)
-    def look() -> None:
-        if next(looks) and run.is_over:
-            st.rerun()
-        _show_running(case, run)
-
-    look()
 
 
 def _show_running(case: Case, run: LiveRun) -> None:
@@ -106,12 +74,7 @@ def _show_running(case: Case, run: LiveRun) -> None:
             f'<div class="trace-head" role="status"><strong>{escape(run.vlm.name)}</strong>'
             f"<span>{VARIANT_WORDS[run.variant]}</span><span>{escape(standing)}</span></div>"
         )
-        st.button(
-            "Stopping" if run.is_stopping else "Cancel",
-            disabled=run.is_stopping,
-            on_click=run.cancel,
-            key=f"cancel_{run.id}",
-        )
+        cancel_button(run)
     atomic = [question.question for question in case.questions[1:]]
     for card in trace_cards(
         trace, atomic, score_trace(case.questions, trace), asking=asking, standing=standing, is_over=False
@@ -124,7 +87,7 @@ def _show_stored(store: Store, case: Case, stored: StoredTrace) -> None:
     st.html(trace_head(stored, vlm_places(store)))
     _show_cards(case, stored.trace, scores)
     if stored.ending is not Ending.DONE:
-        _say(ending_words(stored.ending, stored.problem, kept=True))
+        say_ended(ending_words(stored.ending, stored.problem, kept=True))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.page_link(CASE, label="Open its case", query_params={"unit": case.unit_id})
         copy_button("Copy link", key="copy_trace")
@@ -133,13 +96,7 @@ def _show_stored(store: Store, case: Case, stored: StoredTrace) -> None:
 def _show_unstored(case: Case, run: LiveRun) -> None:
     """Draw one that ended with nothing to keep, or that could not be kept."""
     _show_cards(case, run.trace, score_trace(case.questions, run.trace))
-    for error in (run.error, run.unsaved):
-        if error is not None:
-            show_error(error)
-            if isinstance(error, WorkerError) and error.details:
-                copy_button("Copy the VLM's last words", error.details, key="last_words")
-    if run.error is None and run.unsaved is None:
-        _say(ending_words(Ending.CANCELLED if run.is_stopping else Ending.FAILED, "", kept=False))
+    show_unstored_end(run)
 
 
 def _show_cards(case: Case, trace: Trace, scores: TraceScores) -> None:
@@ -147,10 +104,6 @@ def _show_cards(case: Case, trace: Trace, scores: TraceScores) -> None:
     for card in trace_cards(trace, atomic, scores):
         st.html(card)
     st.html(verdict_line(trace, scores) or "<span></span>")
-
-
-def _say(words: str) -> None:
-    st.html(f'<p class="trace-ended" role="status">{escape(words)}</p>')
 
 
 def _show_again(store: Store, case: Case, here: str) -> None:

@@ -6,11 +6,8 @@ the VLM is changed, and when something goes wrong.
 
 __all__ = ["show_setup"]
 
-from html import escape
-
 import streamlit as st
 
-from backend.demo.question_wordings import is_trained_question
 from backend.domain.records import LIVE_SUITE
 from backend.endoca.asr import Variant
 from backend.endoca.question_templates import propose_atomic_questions
@@ -22,16 +19,14 @@ from backend.store.store import Store
 from pages.ui.case_view import STYLE as CASE_STYLE
 from pages.ui.case_view import identity, show_image
 from pages.ui.errors import show_error
-from pages.ui.image_routes import thumbnail_url
+from pages.ui.example_row import show_examples
 from pages.ui.links import CASE, DATA
 from pages.ui.live_start import begin_anew, choose_vlm, go_to, start_live
 from pages.ui.own_image import bring_image
 from pages.ui.resources import kept
+from pages.ui.untrained import note_untrained
 
 N_EXAMPLES = 6
-
-BOX_GROUP = "demo"
-"""Group of the VLM in the box."""
 
 MAX_PARTS = 10 * MAX_QUESTION
 """Characters of all parts together."""
@@ -84,16 +79,7 @@ def _choose(store: Store) -> None:
     st.subheader("Begin with an example")
     examples = kept(example_units, N_EXAMPLES)
     if examples:
-        for column, example in zip(st.columns(N_EXAMPLES), examples, strict=False):
-            with column:
-                st.html(
-                    f'<img src="{escape(thumbnail_url(example.image_id))}" alt="" '
-                    'style="display:block;width:100%;max-width:160px;aspect-ratio:5/4;object-fit:contain">'
-                )
-                st.button(
-                    "Ask this", key=f"example_{example.unit_id}", on_click=go_to, kwargs={"unit": example.unit_id}
-                )
-                st.html(f'<p style="font-size:.85rem;margin:0;overflow-wrap:anywhere">{escape(example.question)}</p>')
+        show_examples(examples, N_EXAMPLES)
         st.page_link(CASE, label="Choose another case; its page leads back here")
     else:
         st.text("No case in the store has its image at hand.")
@@ -129,8 +115,8 @@ def _ask(store: Store, case: Case | None, image: CaseImage) -> None:
     is_own = case is None or case.suite == LIVE_SUITE or not _are_those_of(case, question, atomic)
     references = _references(atomic) if is_own else None
     chosen = choose_vlm()
-    if chosen is not None and chosen.entry.group == BOX_GROUP:
-        _note_untrained([question, *(atomic if chosen.variant is Variant.ASR else [])])
+    if chosen is not None:
+        note_untrained([chosen.entry], [question, *(atomic if chosen.variant is Variant.ASR else [])])
     missing = _missing(question, atomic, has_vlm=chosen is not None)
     if st.button("Run ASR", type="primary", disabled=bool(missing), key="run_asr") and chosen is not None:
         try:
@@ -144,18 +130,6 @@ def _ask(store: Store, case: Case | None, image: CaseImage) -> None:
             show_error(error)
     if missing:
         st.caption(missing)
-
-
-def _note_untrained(questions: list[str]) -> None:
-    """Say which questions the VLM in the box never learned to answer."""
-    unknown = [text for text in questions if text and not is_trained_question(text)]
-    if unknown:
-        items = "".join(f"<li>{escape(text)}</li>" for text in unknown)
-        these, them = ("this question", "it") if len(unknown) == 1 else ("these questions", "them")
-        st.html(
-            f'<div class="case-note" role="note">The VLM in the box was not trained for {these}, so what it says to '
-            f"{them} means nothing:<ul>{items}</ul></div>"
-        )
 
 
 def _propose() -> None:

@@ -12,6 +12,7 @@ from backend.errors import AppError
 from backend.services.cases import suite_system
 from backend.services.endoca_series import records
 from backend.services.explore import run_names
+from backend.services.verification_traces import verification_traces
 from backend.services.verimap_case_loading import load_verification_case
 from backend.services.verimap_cells import verification_choices
 from backend.services.verimap_lists import case_at, verification_neighbours
@@ -58,7 +59,8 @@ def show_verification_case(store: Store) -> None:
         st.html(list_words(chosen.sentence(_names(chosen))))
         show_verifications(chosen, key="verifications")
         return
-    st.text(verification_sentence(case))
+    asked_live_only = not case.generators and verification_traces(store, unit_id)
+    st.text("Asked live; no batch run answers it." if asked_live_only else verification_sentence(case))
     place = kept(verification_neighbours, chosen, unit_id)
     show_place(place, chosen.sentence(_names(chosen)), _list_address(chosen), partial(_go_to, chosen))
     show_verification(store, case, chosen)

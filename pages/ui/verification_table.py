@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from backend.domain.records import LIVE_EXAMPLES
 from backend.domain.stage_words import stage_words
 from backend.services.verimap_cases import (
     CaseVerdict,
@@ -88,6 +89,9 @@ def example_html(case: VerificationCase) -> str:
 
 
 def _reference(case: VerificationCase) -> str:
+    """Return the reference; nothing where nobody gave one, as may be with an example that was made on the spot."""
+    if not case.reference and case.suite == LIVE_EXAMPLES:
+        return ""
     letter = f"{case.reference_letter}: " if case.reference_letter else ""
     return f'<p class="reference">{escape(f"{letter}{case.reference}" if case.reference else NOT_HELD)}</p>'
 

@@ -4,6 +4,7 @@ __all__ = ["show_verification"]
 
 import streamlit as st
 
+from backend.domain.records import System
 from backend.services.endoca_series import vlm_places
 from backend.services.verimap_case_loading import asked_verdicts
 from backend.services.verimap_cases import VerificationCase
@@ -11,7 +12,9 @@ from backend.store.store import Store
 from backend.store.verification_filters import VerificationFilter
 from pages.ui.case_view import STYLE as CASE_STYLE
 from pages.ui.case_view import identity_strip, show_image
+from pages.ui.links import LIVE
 from pages.ui.verification_table import STYLE, Shown, example_html, generator_html
+from pages.ui.verify_case import show_case_verifications
 
 NO_IMAGE = (
     '<div class="case-no-image" role="note"><p><strong>No image is named for this question.</strong></p>'
@@ -38,11 +41,18 @@ def show_verification(store: Store, case: VerificationCase, chosen: Verification
             st.html(NO_IMAGE)
         more = [f"further images of this question: {', '.join(case.more_images)}"] if case.more_images else []
         st.html(identity_strip(case.image, case.split, f"{case.suite} {case.source_id}", more))
+        if case.question and case.image.at_hand:
+            query = {"system": System.VERIMAP, "unit": case.unit_id}
+            st.page_link(LIVE, label="Verify live on this case", query_params=query)
     with right:
         st.html(example_html(case))
-    if not case.generators:
-        st.info("No VLM has answered this question yet. Import verification records, or make a run of it.")
-        return
+    if case.generators:
+        _show_answers(store, case, chosen)
+    if not show_case_verifications(store, case) and not case.generators:
+        st.info("No VLM has answered this question yet. Verify it live, import records, or make a run of it.")
+
+
+def _show_answers(store: Store, case: VerificationCase, chosen: VerificationFilter) -> None:
     shown = Shown(case, asked_verdicts(store, chosen, case.unit_id), chosen.policy, vlm_places(store))
     named = [one for one in case.generators if shown.asks_for(one.verdicts)]
     others = [one for one in case.generators if one not in named]

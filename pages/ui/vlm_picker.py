@@ -39,7 +39,7 @@ _Stamps = tuple[tuple[str, int, int], ...]
 """Name, size and time of each file that lists VLMs."""
 
 
-def vlm_picker(key: str) -> VlmEntry | None:
+def vlm_picker(key: str, label: str = "VLM", *, beside: str = "") -> VlmEntry | None:
     """Draw the choice, what is known of the chosen VLM and of this machine, and the list of all VLMs.
 
     The choice lives in the link, by the VLM's name. A link that names one that is unknown, or that
@@ -47,6 +47,9 @@ def vlm_picker(key: str) -> VlmEntry | None:
 
     Args:
         key: Name of the link's parameter, and of the control.
+        label: Of the control.
+        beside: VLM chosen in a control above it, which tells of the machine and lists all VLMs; another one than
+            that stands chosen first, where there is one. Empty where it is the only control.
 
     Returns:
         The chosen VLM; None where none can be asked on this machine.
@@ -58,11 +61,15 @@ def vlm_picker(key: str) -> VlmEntry | None:
     entries = sorted(registry.entries, key=lambda entry: _GROUP_ORDER.index(entry.group))
     offered = {entry.name: entry for entry in entries if found[entry.name].ok}
     st.html(STYLE)
-    chosen = _choose(key, registry, offered, found) if offered else None
+    if beside:  # the first that stands chosen is another one
+        offered = dict(sorted(offered.items(), key=lambda item: item[0] == beside))
+    chosen = _choose(key, label, registry, offered, found) if offered else None
     if chosen is None:
         st.text("None of the VLMs in the list can be asked on this machine. The list says what each of them lacks.")
     else:
         st.html(_about(chosen, places.get(chosen.name)))
+    if beside:
+        return chosen
     st.html(_machine_line(machine, WORKERS.status()))
     if registry.problems:
         st.html(_problems(registry.problems))
@@ -99,7 +106,7 @@ def _availabilities(lists: _Stamps, _entries: Sequence[VlmEntry]) -> tuple[Machi
 
 
 def _choose(
-    key: str, registry: Registry, offered: Mapping[str, VlmEntry], found: Mapping[str, Availability]
+    key: str, label: str, registry: Registry, offered: Mapping[str, VlmEntry], found: Mapping[str, Availability]
 ) -> VlmEntry:
     """Draw the control, and say where the link asks for a VLM that cannot be chosen."""
     asked = st.query_params.get(key, "")
@@ -107,7 +114,7 @@ def _choose(
     state = f"vlm_{key}"
     st.session_state[state] = name or next(iter(offered))
     picked = st.selectbox(
-        "VLM",
+        label,
         list(offered),
         key=state,
         format_func=lambda one: _option(offered[one]),

@@ -6,8 +6,8 @@ that nobody has asked yet stands in the link as ``?unit=``.
 
 __all__ = ["pair_asked", "show_pair_to_ask", "show_trace"]
 
+from functools import partial
 from html import escape
-from itertools import count
 
 import streamlit as st
 
@@ -21,7 +21,6 @@ from backend.services.pair_traces import PairTrace, live_runs
 from backend.services.surgcheck_cases import PairCase, PairRun, load_pair
 from backend.store.store import Store
 from backend.surgcheck.differing_words import differing_words
-from backend.vlm.worker import WorkerError
 from pages.ui.case_view import STYLE as CASE_STYLE
 from pages.ui.copy import copy_button
 from pages.ui.errors import show_error
@@ -31,10 +30,8 @@ from pages.ui.pair_view import show_frames
 from pages.ui.pair_words import outcome_words, run_sentence, text_names
 from pages.ui.trace_words import ending_words, standing_words
 from pages.ui.vlm_picker import vlm_picker
+from pages.ui.watching import cancel_button, say_ended, show_unstored_end, watch
 from pages.ui.workshop_start import LAST, begin_anew, go_to, start_pair
-
-REFRESH = 0.4
-"""Seconds between two looks at a pair that is being asked."""
 
 
 def pair_asked() -> str:
@@ -85,7 +82,7 @@ def show_trace(store: Store, trace_id: str) -> None:
     elif found.is_over and not found.is_stored:
         _show_unstored(pair, found)
     else:  # it goes on, or was stored since it was found: then the next look shows that
-        _watch(pair, found)
+        watch(found, partial(_show_running, pair, found))
         return
     _show_again(store, pair)
 
@@ -95,24 +92,9 @@ def _styles() -> None:
     st.html(STYLE)
 
 
-def _watch(pair: PairCase, asked: LivePair) -> None:
-    """Draw a pair again and again until both questions are answered, then the page once.
-
-    Only the clock draws the page anew, never a press (as in `pages.ui.job_view`).
-    """
-    looks = count()
-
-    @st.fragment(run_every=REFRESH)
-    def look() -> None:
-        if next(looks) and asked.is_over:
-            st.rerun()
-        st.html(running_table(pair, asked))
-        stopping = asked.is_stopping
-        st.button(
-            "Stopping" if stopping else "Cancel", disabled=stopping, on_click=asked.cancel, key=f"cancel_{asked.id}"
-        )
-
-    look()
+def _show_running(pair: PairCase, asked: LivePair) -> None:
+    st.html(running_table(pair, asked))
+    cancel_button(asked)
 
 
 def running_table(pair: PairCase, asked: LivePair) -> str:
@@ -150,7 +132,7 @@ def _show_stored(store: Store, pair: PairCase, trace: PairTrace) -> None:
     st.html(pair_table(pair, [*here, *others], vlm_places(store)))
     if len(trace.calls) < 2 or trace.problem:
         ending = Ending.CANCELLED if trace.was_cancelled else Ending.FAILED
-        _say(ending_words(ending, trace.problem, kept=True))
+        say_ended(ending_words(ending, trace.problem, kept=True))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.page_link(CASE, label="Open its case", query_params={"unit": pair.unit_id})
         copy_button("Copy link", key="copy_trace")
@@ -163,17 +145,7 @@ def _verdict(pair: PairCase, run: PairRun) -> str:
 def _show_unstored(pair: PairCase, asked: LivePair) -> None:
     """Draw one that ended with nothing to keep, or that could not be kept."""
     st.html(running_table(pair, asked))
-    for error in (asked.error, asked.unsaved):
-        if error is not None:
-            show_error(error)
-            if isinstance(error, WorkerError) and error.details:
-                copy_button("Copy the VLM's last words", error.details, key="last_words")
-    if asked.error is None and asked.unsaved is None:
-        _say(ending_words(Ending.CANCELLED if asked.is_stopping else Ending.FAILED, "", kept=False))
-
-
-def _say(words: str) -> None:
-    st.html(f'<p class="case-note" role="status">{escape(words)}</p>')
+    show_unstored_end(asked)
 
 
 def _show_again(store: Store, pair: PairCase) -> None:

@@ -40,15 +40,13 @@ from pages.ui.pair_overlays import cue_overlays
 from pages.ui.pair_table import STYLE, question_html
 from pages.ui.pair_words import TASK_WORDS
 from pages.ui.resources import kept
+from pages.ui.untrained import BOX_GROUP
 from pages.ui.viewer import Layer
 from pages.ui.vlm_picker import vlm_picker
 from pages.ui.workshop_start import begin_anew, go_to, start_pair
 from pages.ui.workshop_thing import Pointed, choose_thing, draw_own
 
 N_EXAMPLES, N_FRAMES = 6, 3000
-
-BOX_GROUP = "demo"
-"""Group of the VLM in the box."""
 
 WHAT = (
     "The same is asked twice of the same picture: the original question names the tool, the less-biased one only "

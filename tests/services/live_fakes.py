@@ -1,4 +1,4 @@
-"""A fake VLM in a worker's child process that answers the steps of a reconciliation, and does what it is ordered to.
+"""A fake VLM in a worker's child process that answers all steps of ASR and of VeriMap, and does what it is ordered to.
 
 Its ``source`` is a folder. ``orders.json`` there says what to do at a step instead of answering at once;
 ``go`` lets every step that waits go on. Loaded in the child by name; no torch.
@@ -20,9 +20,26 @@ FACTORY = "tests.services.live_fakes:load"
 
 SELECTED = '{"answer": "two polyps", "consistency": "consistent", "decision": "answer"}'
 
-ANSWERS = {"direct": "one polyp", "revise": "two polyps", "select": SELECTED}
+ACCEPTS = "EXPLANATION: There is one polyp.\nVERDICT: CORRECT"
 
-_BEGINNINGS = {"Answer the question": "direct", "Look at": "revise", "Check whether": "select"}
+ANSWERS = {
+    "direct": "one polyp",
+    "revise": "two polyps",
+    "select": SELECTED,
+    "look": "A wall, and something on it.",
+    "verify": ACCEPTS,
+    "loop": "ANSWER: two polyps",
+}
+
+_BEGINNINGS = {
+    "Answer the question": "direct",
+    "Look at the medical image. You will be shown": "look",
+    "Look at": "revise",
+    "Check whether": "select",
+    "You check an answer": "verify",
+    "You answered a question": "loop",
+}
+"""How the prompt of a step begins; the first that fits tells the step."""
 
 
 def orders(folder: Path, **steps: str) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from backend.domain.progress import Report
-from backend.domain.records import LIVE_PAIRS, LIVE_SUITE
+from backend.domain.records import LIVE_SUITES
 from backend.errors import AppError, BadLine
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def checked_suite_name(name: str | None) -> str | None:
 
 
 def _refuse_reserved(name: str) -> None:
-    if name in (LIVE_SUITE, LIVE_PAIRS):
+    if name in LIVE_SUITES:
         raise AppError(
             f"A suite cannot be named {name}: that one holds the questions asked live.",
             "Name another with --suite (on the Data page: 'suite').",

@@ -139,8 +139,8 @@ def put_scenes(
         raise AppError(f"{read.file} holds no annotated frame.", "Give an annotation file of Endoscapes-SG201.")
     if read.n_without_boxes:
         outcome.notes.append(
-            f"Frames of {read.file} that are no detection keyframes: {read.n_without_boxes:,}. Nobody drew boxes in them, "
-            "and nothing is asked about them."
+            f"Frames of {read.file} that are no detection keyframes: {read.n_without_boxes:,}. Nobody drew boxes in "
+            "them, and nothing is asked about them."
         )
     full = full_set(read.scenes, mode)
     numbered = [suite_pair_of(pair, f"{number:05}") for number, pair in enumerate(full.pairs, 1)]

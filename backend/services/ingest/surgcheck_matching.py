@@ -64,7 +64,8 @@ class AnswerFinder:
         vlm = self._vlm or one.bundle.model
         if vlm is None:
             raise AppError(
-                f"{', '.join(one.bundle.files)} does not say which VLM answered.", "Name it with --model NAME."
+                f"{', '.join(one.bundle.files)} does not say which VLM answered.",
+                "Name it with --model NAME (on the Data page: 'VLM').",
             )
         suite = self._find(one, vlm) or self._make(one)
         held = self._stored.get(suite)
