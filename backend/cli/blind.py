@@ -52,6 +52,20 @@ def blind_surgcheck(
     _write_run(options_of(ctx, store, as_json), run_text_lookup, learn, answer)
 
 
+@group.command("verimap", epilog=examples("blind verimap --learn slake --answer vqa-rad"))
+def blind_verimap(
+    ctx: typer.Context,
+    learn: Annotated[str, typer.Option(metavar="SUITE", help="Data set whose references it learns from.")],
+    answer: Annotated[str, typer.Option(metavar="SUITE", help="Data set whose questions it answers; another one.")],
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a run of the blind baseline as a generator: of each task the commonest reference of another data set."""
+    from backend.services.blind import run_blind_verimap
+
+    _write_run(options_of(ctx, store, as_json), run_blind_verimap, learn, answer)
+
+
 def _write_run(
     options: Options, baseline: "Callable[[Store, str, str, Report], ImportReport]", learn: str, answer: str
 ) -> None:

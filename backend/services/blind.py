@@ -1,6 +1,6 @@
 """Runs of baselines that never see the image: learned on one suite, answering another."""
 
-__all__ = ["run_blind", "run_text_lookup"]
+__all__ = ["run_blind", "run_blind_verimap", "run_text_lookup"]
 
 from backend.domain.progress import Report, silent
 from backend.domain.records import Origin, Role, RunKey, Stage, System
@@ -14,6 +14,9 @@ from backend.surgcheck.text_lookups import LOOKUP_VERSION, LOOKUP_VLM, TextLooku
 from backend.surgcheck.text_lookups import Example as PairExample
 from backend.vlm.blind import BLIND_VERSION, BLIND_VLM, BlindBaseline, Example
 
+BLIND_TASKS_VERSION = "tasks-1"
+"""Version of the rule for VeriMap; part of the run's key."""
+
 _PROBES = """
     SELECT probe_id, role, question_class, reference
     FROM probes WHERE suite = ? ORDER BY unit_id, role = 'complex', position
@@ -23,6 +26,11 @@ _PROBES = """
 _PAIRS = """
     SELECT probe_id, role, question_class, question, reference
     FROM probes WHERE suite = ? ORDER BY unit_id, role = 'less_biased'
+"""
+
+_EXAMPLES = """
+    SELECT p.probe_id, coalesce(e.task, ''), coalesce(e.answer_type, ''), e.reference_letter, p.reference
+    FROM probes p JOIN examples e USING (unit_id) WHERE p.suite = ? ORDER BY p.probe_id
 """
 
 _SHARED_FRAMES = """
@@ -127,6 +135,58 @@ def run_text_lookup(store: Store, learn: str, answer: str, report: Report = sile
     return _put(store, key, answers, report)
 
 
+def run_blind_verimap(store: Store, learn: str, answer: str, report: Report = silent) -> ImportReport:
+    """Write the blind baseline's run over a data set of VeriMap, as a generator.
+
+    Of each task, open and closed questions apart, it gives the commonest reference; of questions with options
+    the commonest letter. Running it again changes nothing.
+
+    Args:
+        store: Holds both suites; gets the run.
+        learn: VeriMap suite whose references it learns from.
+        answer: VeriMap suite whose questions it answers.
+        report: Told of progress; may raise `Cancelled`.
+
+    Raises:
+        AppError: A suite is not in the store, or the two are one or share an image.
+    """
+    _check_suites(store, System.VERIMAP, learn, answer)
+    n_shared = store.value(_SHARED_FRAMES, {"learn": learn, "answer": answer})
+    if n_shared:
+        raise AppError(
+            f"{n_shared} images of suite {answer} are in suite {learn} too: the blind baseline would be learning from "
+            "the test.",
+            "Learn on a suite about other images.",
+        )
+    report("learning", 0, None)
+    baseline = BlindBaseline.learn(example for _, example in _verimap_examples(store, learn) if example.reference)
+    answers = [
+        Answer(probe_id, baseline.answer(Role.ATOMIC, asked.question_classes), "")
+        for probe_id, asked in _verimap_examples(store, answer)
+    ]
+    key = RunKey(
+        system=System.VERIMAP,
+        suite=answer,
+        vlm=BLIND_VLM,
+        stage=Stage.DIRECT,
+        origin=Origin.PRECOMPUTED,
+        setting=f"learned on {learn}",
+        prompt_version=BLIND_TASKS_VERSION,
+        decoding="commonest reference",
+    )
+    return _put(store, key, answers, report)
+
+
+def _verimap_examples(store: Store, suite: str) -> list[tuple[str, Example]]:
+    """Return the suite's questions by probe id; the classes are task, answer type, and whether there are options."""
+    found = []
+    for probe_id, task, kind, letter, reference in store.rows(_EXAMPLES, [suite]):
+        said = letter or reference
+        asked = (task, kind, "options" if letter else "")
+        found.append((probe_id, Example(Role.ATOMIC, asked, (said.strip().lower(),), said)))
+    return found
+
+
 def _put(store: Store, key: RunKey, answers: list[Answer], report: Report) -> ImportReport:
     report("scoring", 0, len(answers))
     outcome = ImportReport("blind", f"{key.vlm[:1].lower()}{key.vlm[1:]}, {key.setting}")
@@ -167,4 +227,4 @@ def _check_suites(store: Store, system: System, learn: str, answer: str) -> None
         )
 
 
-_NAMES = {System.ENDOCA: "EndoCA", System.SURGCHECK: "SurgCheck"}
+_NAMES = {System.ENDOCA: "EndoCA", System.SURGCHECK: "SurgCheck", System.VERIMAP: "VeriMap"}

@@ -7,13 +7,15 @@ import pytest
 
 from backend.domain.progress import Cancelled
 from backend.errors import AppError
-from backend.services.blind import run_blind
+from backend.services.blind import run_blind, run_blind_verimap
 from backend.services.explore import endoca_metrics
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
+from backend.services.ingest.verimap_suites import SuiteExample, put_examples
 from backend.services.opening import open_store
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
+from backend.verimap.vocabulary import Task
 from tests.services.endoca_files import Line, manifest_lines, write_jsonl
 
 
@@ -118,3 +120,47 @@ def test_on_core_it_reaches_what_is_known_of_a_majority_look_up(shared: Path, tm
     assert row["atomic_accuracy"] == pytest.approx(0.734, abs=0.001)
     assert row["complex_accuracy"] == pytest.approx(0.714, abs=0.001)
     assert row["joint_accuracy"] == pytest.approx(0.650, abs=0.001)
+
+
+def verimap_store(path: Path, asked_image: str = "x") -> Store:
+    """A store with two data sets: references by task and kind, "CT" twice and "MRI" once among those learned from."""
+    rows = {
+        "learned": [("1", "CT", "a"), ("2", "ct", "b"), ("3", "MRI", "c"), ("4", "Yes", "d"), ("5", "", "e")],
+        "asked": [("1", "MRI", asked_image), ("2", "No", "y")],
+    }
+    store = open_store(path)
+    with store.write() as cursor:
+        for suite, examples in rows.items():
+            found = [
+                SuiteExample(
+                    source_id=name,
+                    images=(f"{image}.jpg",),
+                    question="?",
+                    reference=reference,
+                    answer_type="closed" if reference in ("Yes", "No") else "open",
+                    task=Task.MODALITY_RECOGNITION,
+                    labelled_by="file",
+                )
+                for name, reference, image in examples
+            ]
+            put_examples(cursor, suite, found, {}, "a test", dataset="drawn")
+    return store
+
+
+def test_as_a_generator_it_gives_the_commonest_reference_of_each_task_open_and_closed_apart(tmp_path: Path) -> None:
+    with verimap_store(tmp_path / "verimap.duckdb") as store:
+        [first] = run_blind_verimap(store, "learned", "asked").runs
+        [second] = run_blind_verimap(store, "learned", "asked").runs
+        said = dict(store.rows("SELECT probe_id, answer FROM answers"))
+        judged = dict(store.rows("SELECT probe_id, correct FROM oracle_judgements"))
+    assert (first.n_new, second.n_new, second.n_unchanged) == (2, 0, 2)
+    assert said == {"asked:1": "CT", "asked:2": "Yes"}
+    assert judged == {"asked:2": False}
+
+
+def test_a_generator_does_not_learn_from_images_it_is_asked_about(tmp_path: Path) -> None:
+    with (
+        verimap_store(tmp_path / "verimap.duckdb", asked_image="a") as store,
+        pytest.raises(AppError, match="learning from the test"),
+    ):
+        run_blind_verimap(store, "learned", "asked")
