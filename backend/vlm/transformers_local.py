@@ -8,12 +8,15 @@ What it computed of the last image is kept for the next call, and changes no ans
 
 __all__ = ["LocalSpec", "TransformersLocal", "load_vlm"]
 
+import contextlib
 import gc
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, OnText, Reply
@@ -25,6 +28,14 @@ from backend.vlm.greedy import Batch, Generated, Streamer, Watch, decode_greedil
 from backend.vlm.loading import DeviceFacts, Loaded, LocalSpec, device_facts, load
 from backend.vlm.picture import KeptPicture
 from backend.vlm.prefix import KeptPrefix
+from backend.vlm.saliency.compute import answer_probability, compute_saliency
+from backend.vlm.saliency.faithfulness import Curves, deletion_and_insertion
+from backend.vlm.saliency.randomised import randomised_weights
+from backend.vlm.saliency.result import Saliency, SaliencyError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from PIL import Image
 
 ROWS_ON_CPU = 64
 ROWS_ON_GPU = 16
@@ -57,6 +68,7 @@ class TransformersLocal:
         self._tokenizer = loaded.processor.tokenizer
         self._family: str = loaded.model.config.model_type
         self._prompts = ChatPrompts(loaded.processor, self._family)
+        self._image_processor = loaded.processor.image_processor
         self._dtype = loaded.dtype
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -124,6 +136,69 @@ class TransformersLocal:
                 share = (time.perf_counter() - started) / len(places)
                 replies |= {place: replace(reply, seconds=share) for place, reply in zip(places, chunk, strict=True)}
         return [replies[place] for place in range(len(asks))]
+
+    def saliency(self, image: Path, prompt: str, answer: str, randomised: int | None = None) -> Saliency:
+        """Return what an answer to a prompt attended to, and what it depended on; no later answer changes.
+
+        Args:
+            image: File of the image.
+            prompt: As it was, or would be, asked.
+            answer: Said by this VLM, or not: it is read as if it had been.
+            randomised: Seed by which all weights are shuffled for this call; None leaves them alone.
+
+        Raises:
+            AppError: The device failed, so that nothing can be asked any more.
+            SaliencyError: It cannot be had for this; the VLM goes on.
+            Cancelled: Somebody called `cancel`.
+        """
+        shuffled = contextlib.nullcontext() if randomised is None else randomised_weights(self._model, randomised)
+        with self._lock, self._refusing(), shuffled:
+            picture = self._picture.open(image).image
+            return compute_saliency(
+                self._model,
+                self._tokenizer,
+                self._image_processor,
+                self._prompts.encode(picture, prompt),
+                answer,
+                size=picture.size,
+                stop=self._stop,
+            )
+
+    def faithfulness(self, image: Path, prompt: str, answer: str, heat: "ArrayLike", steps: int = 10) -> Curves:
+        """Return how an answer's probability changes as the image goes and comes in the order of a map.
+
+        Args:
+            image: File of the image.
+            prompt: As it was asked.
+            answer: Whose probability is followed.
+            heat: The map, of shape (rows, columns); see `deletion_and_insertion`.
+            steps: Points of a curve but one.
+
+        Raises:
+            AppError: As `saliency` does, and SaliencyError and Cancelled, too.
+        """
+        with self._lock, self._refusing():
+            picture = self._picture.open(image).image
+            return deletion_and_insertion(picture, heat, partial(self._probability, prompt, answer), steps)
+
+    def _probability(self, prompt: str, answer: str, picture: "Image.Image") -> float:
+        """Return the probability of an answer's token given a picture, the geometric mean over its tokens."""
+        if self._stop.is_set():
+            raise Cancelled
+        return answer_probability(self._model, self._tokenizer, self._prompts.encode(picture, prompt), answer)
+
+    @contextlib.contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Begin a call whose errors refuse it and nothing else, but for those of the device."""
+        self._stop.clear()
+        try:
+            yield
+        except (Cancelled, SaliencyError):
+            raise
+        except AppError as error:
+            raise SaliencyError(error.message, error.hint) from error
+        except Exception as error:
+            raise SaliencyError(self._explained(error), "Choose another VLM for saliency.") from error
 
     def _chunks(self, asks: Sequence[Ask]) -> Iterator[list[int]]:
         """Yield places of asks that are worked on together, those about one image side by side."""

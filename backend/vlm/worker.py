@@ -13,14 +13,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, OnText, Reply, said_nothing
 from backend.vlm.loading import LocalSpec
+from backend.vlm.saliency.faithfulness import Curves
+from backend.vlm.saliency.result import Saliency
 from backend.vlm.worker_child import GRACE, ChildProcess, WorkerError
 from backend.vlm.worker_process import Do, Said
 from backend.vlm.worker_queue import Call, CallQueue, Phase, Worker
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 FACTORY = "backend.vlm.transformers_local:load_vlm"
 """Makes a VLM from a `LocalSpec` in the child process; the only one outside the tests."""
@@ -65,6 +72,14 @@ class WorkerStatus:
     """What a record says of the VLM beside its device, as its dtype; empty where it is not loaded."""
 
 
+class Heard(NamedTuple):
+    """What a VLM said to one request."""
+
+    replies: list[Reply]
+    result: bytes
+    """Of a look into the VLM, which has no replies; empty otherwise."""
+
+
 class Workers:
     """The warm VLMs of a process: one child process for each `LocalSpec` in use.
 
@@ -79,10 +94,11 @@ class Workers:
         self._imports = imports
         self._queue = CallQueue(room)
 
-    def call(self, vlm: "WorkerVlm", request: dict[str, Any], n_asks: int, on_text: OnText) -> list[Reply]:
+    def call(self, vlm: "WorkerVlm", request: dict[str, Any], n_asks: int, on_text: OnText) -> Heard:
         """Wait for the turn, start the VLM where it is not warm, and have a request answered.
 
         Raises:
+            SaliencyError: A look into the VLM is not possible.
             WorkerError: The VLM cannot be loaded, or its process ended; the next call starts it anew.
             Cancelled: `cancel` was called, or ``on_text`` raised it.
         """
@@ -95,12 +111,12 @@ class Workers:
             was_warm = call.worker.child is not None
             child = self._warm_child(call)
             try:
-                replies = self._converse(child, request, call, on_text)
+                heard = self._converse(child, request, call, on_text)
             except WorkerError:
                 if not was_warm or child.took_request or call.is_cancelled:
                     raise
                 self._settle(call.worker)  # it died idle, and its end was seen only now
-                replies = self._converse(self._warm_child(call), request, call, on_text)
+                heard = self._converse(self._warm_child(call), request, call, on_text)
         except WorkerError:
             if call.is_cancelled:
                 raise Cancelled from None
@@ -110,7 +126,7 @@ class Workers:
             self._queue.leave(call)
         if call.is_cancelled:
             raise Cancelled
-        return replies
+        return heard
 
     def cancel(self, vlm: "WorkerVlm") -> None:
         """Stop what this user has running and waiting; calls of others are not touched.
@@ -181,10 +197,10 @@ class Workers:
                     worker.since, worker.whereabouts = datetime.now(UTC), message
         return child
 
-    def _converse(self, child: ChildProcess, request: dict[str, Any], call: Call, on_text: OnText) -> list[Reply]:
+    def _converse(self, child: ChildProcess, request: dict[str, Any], call: Call, on_text: OnText) -> Heard:
         with self._queue.changed:
             call.worker.phase = Phase.ANSWERING
-        replies = []
+        replies, parts = [], []
         conversation = child.converse(request)
         try:
             for message in conversation:
@@ -193,14 +209,16 @@ class Workers:
                 elif message["is"] == Said.REPLY:
                     replies.append(message["reply"])
                     call.n_replies += 1
+                elif message["is"] == Said.PART:
+                    parts.append(message["bytes"])
                 else:
                     call.worker.whereabouts = message
         except BaseException:  # on_text may raise anything: the child must not talk on into the next call
             child.give_up(conversation)
             raise
-        if len(replies) != call.n_asks:
+        if len(replies) + bool(parts) != call.n_asks:
             raise child.unreadable()
-        return replies
+        return Heard(replies, b"".join(parts))
 
     def _settle(self, worker: Worker) -> None:
         """After a call: keep the child warm, or end it where it cannot go on."""
@@ -265,14 +283,34 @@ class WorkerVlm:
             Cancelled: `cancel` was called, or ``on_text`` raised it.
         """
         request = {"do": Do.ANSWER, **_told(Ask(image, prompt)), "decoding": asdict(decoding)}
-        return self._workers.call(self, request, 1, on_text)[0]
+        return self._workers.call(self, request, 1, on_text).replies[0]
 
     def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
         """Answer several prompts in their order, as one call; see `Vlm.answer_all` and `answer`."""
         if not asks:
             return []
         request = {"do": Do.ANSWER_ALL, "asks": [_told(ask) for ask in asks], "decoding": asdict(decoding)}
-        return self._workers.call(self, request, len(asks), said_nothing)
+        return self._workers.call(self, request, len(asks), said_nothing).replies
+
+    def saliency(self, image: Path, prompt: str, answer: str, randomised: int | None = None) -> Saliency:
+        """Return what an answer attended to and depended on; see `TransformersLocal.saliency`.
+
+        Raises:
+            SaliencyError: It cannot be had for this; the VLM goes on.
+            WorkerError: As `answer` does, and Cancelled, too.
+        """
+        request = {"do": Do.SALIENCY, **_told(Ask(image, prompt)), "answer": answer, "randomised": randomised}
+        return Saliency.from_npz(self._workers.call(self, request, 1, said_nothing).result)
+
+    def faithfulness(self, image: Path, prompt: str, answer: str, heat: "ArrayLike", steps: int = 10) -> Curves:
+        """Return how an answer's probability follows a map; see `TransformersLocal.faithfulness`.
+
+        Raises:
+            SaliencyError: As `saliency` does, and WorkerError and Cancelled, too.
+        """
+        rows = np.asarray(heat, dtype=np.float64).tolist()
+        request = {"do": Do.FAITHFULNESS, **_told(Ask(image, prompt)), "answer": answer, "heat": rows, "steps": steps}
+        return Curves.from_bytes(self._workers.call(self, request, 1, said_nothing).result)
 
     def cancel(self) -> None:
         """Stop, from any thread, what was asked through this line: its calls raise `Cancelled`."""

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+from base64 import b64decode
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -24,6 +25,7 @@ from backend.domain.vlm import Reply
 from backend.errors import AppError
 from backend.settings import ROOT
 from backend.vlm.failures import MEMORY_HINT
+from backend.vlm.saliency.result import SaliencyError
 from backend.vlm.worker_process import Said, hide_environment
 
 GRACE = 0.3
@@ -108,6 +110,7 @@ class ChildProcess:
         Raises:
             AppError: What the child said in its place (as a `WorkerError`).
             Cancelled: The VLM was interrupted and can go on.
+            SaliencyError: What was asked is not possible; the VLM can go on.
             WorkerError: The process ended, or said something that is no message.
         """
         self.is_free = self.took_request = False
@@ -122,9 +125,13 @@ class ChildProcess:
                 continue
             if what == Said.ERROR:
                 raise WorkerError(str(message.get("message")), str(message.get("hint")), self._last_words())
-            self.is_free = what in (Said.DONE, Said.CANCELLED)
+            self.is_free = what in (Said.DONE, Said.CANCELLED, Said.REFUSED)
             if what == Said.CANCELLED:
                 raise Cancelled
+            if what == Said.REFUSED:
+                raise SaliencyError(str(message.get("message")), str(message.get("hint")))
+            if what == Said.PART:
+                message["bytes"] = self._bytes(message)
             if what == Said.REPLY:
                 message["reply"] = self._reply(message)
             yield message
@@ -183,6 +190,12 @@ class ChildProcess:
         try:
             return Reply(**message["reply"])
         except (KeyError, TypeError):
+            raise self.unreadable() from None
+
+    def _bytes(self, message: dict[str, Any]) -> bytes:
+        try:
+            return b64decode(message["base64"], validate=True)
+        except (KeyError, TypeError, ValueError):
             raise self.unreadable() from None
 
     def _how_it_ended(self) -> WorkerError:

@@ -18,21 +18,30 @@ import signal
 import sys
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, Reply, Vlm
 from backend.errors import AppError
 from backend.vlm.failures import MEMORY_HINT, first_line, is_of_device, is_out_of_memory
 from backend.vlm.loading import DeviceFacts, LocalSpec
+from backend.vlm.saliency.faithfulness import Curves
+from backend.vlm.saliency.result import Saliency, SaliencyError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 SECRET_LENGTH = 8
 """Values of the environment this long are hidden in texts; shorter ones are words like "1" or "C"."""
+
+PART_BYTES = 2**21
+"""Of a result that is no reply, so many bytes go into a message."""
 
 PARENT_SECONDS = 1.0
 """So often the process looks whether its parent is still there."""
@@ -47,10 +56,14 @@ class Do(StrEnum):
     """``image`` (a path or null), ``prompt``, ``decoding``; says texts, a reply, done."""
     ANSWER_ALL = "answer_all"
     """``asks`` (image and prompt each), ``decoding``; says the replies in their order, done."""
+    SALIENCY = "saliency"
+    """``image``, ``prompt``, ``answer``, ``randomised`` (a seed or null); says a `Saliency` in parts, done."""
+    FAITHFULNESS = "faithfulness"
+    """``image``, ``prompt``, ``answer``, ``heat`` (rows of numbers), ``steps``; says `Curves` in parts, done."""
 
 
 class Said(StrEnum):
-    """What a message tells; the last three end a request."""
+    """What a message tells; the last four end a request."""
 
     TAKEN = "taken"
     """The request has come; said first. A process that ends without it had ended before."""
@@ -60,6 +73,8 @@ class Said(StrEnum):
     """``text``, a new piece of the reply."""
     REPLY = "reply"
     """``reply``, the fields of a `Reply`."""
+    PART = "part"
+    """``base64``, a part of a result that is no reply; the parts, each decoded, add up to its bytes."""
     DONE = "done"
     """``process_bytes``, and of the VLM's device: ``device``, ``total_bytes``, ``free_bytes``; null where unknown.
 
@@ -67,6 +82,8 @@ class Said(StrEnum):
     """
     CANCELLED = "cancelled"
     """The VLM was stopped and can go on."""
+    REFUSED = "refused"
+    """``message`` and ``hint``: this was not possible; the VLM can go on."""
     ERROR = "error"
     """``message`` and ``hint``: the VLM as a whole cannot go on; the process ends itself."""
 
@@ -76,6 +93,12 @@ class LocalVlm(Vlm, Protocol):
 
     def cancel(self) -> None:
         """Make the running call raise `Cancelled` at its next token."""
+
+    def saliency(self, image: Path, prompt: str, answer: str, randomised: int | None = None) -> Saliency:
+        """Return what an answer attended to and depended on; `SaliencyError` where it cannot."""
+
+    def faithfulness(self, image: Path, prompt: str, answer: str, heat: "ArrayLike", steps: int = 10) -> Curves:
+        """Return how an answer's probability follows a map; `SaliencyError` where it cannot."""
 
     def device_facts(self) -> DeviceFacts:
         """Return where it runs."""
@@ -141,11 +164,15 @@ class _Server:
         try:
             if request["do"] == Do.LOAD:
                 self._vlm = self._load(request["spec"])
+            elif self._vlm is not None and request["do"] in _LOOKS:
+                self._look(self._vlm, request)
             elif self._vlm is not None:
                 self._answer(self._vlm, request)
             self._say(Said.DONE, **_whereabouts(self._vlm))
         except Cancelled:
             self._say(Said.CANCELLED)
+        except SaliencyError as refusal:
+            self._say(Said.REFUSED, message=refusal.message, hint=refusal.hint)
         except AppError as error:
             self._say(Said.ERROR, message=error.message, hint=error.hint)
             self.is_useful = False
@@ -192,8 +219,39 @@ class _Server:
             told = {field.name: getattr(reply, field.name) for field in fields(reply)}
             self._say(Said.REPLY, reply={**told, "probabilities": dict(reply.probabilities)})
 
+    def _look(self, vlm: LocalVlm, request: dict[str, Any]) -> None:
+        """Say what a look into the VLM found; one that fails is refused, but for an error of the GPU."""
+        do = request.pop("do")
+        image, prompt, answer = Path(request.pop("image")), request.pop("prompt"), request.pop("answer")
+        self._is_answering = True
+        try:
+            found = _LOOKS[do](vlm, image, prompt, answer, **request)
+        except AppError:
+            raise
+        except Exception as error:
+            logging.getLogger(__name__).exception("A request failed")
+            explained = _explain(error)
+            if is_of_device(error):
+                raise explained from error
+            raise SaliencyError(explained.message, explained.hint) from error
+        finally:
+            self._is_answering = False
+        for start in range(0, len(found), PART_BYTES):
+            self._say(Said.PART, base64=b64encode(found[start : start + PART_BYTES]).decode("ascii"))
+
     def _say_text(self, text: str) -> None:
         self._say(Said.TEXT, text=text)
+
+
+def _saliency(vlm: LocalVlm, image: Path, prompt: str, answer: str, randomised: int | None) -> bytes:
+    return vlm.saliency(image, prompt, answer, randomised).to_npz()
+
+
+def _faithfulness(vlm: LocalVlm, image: Path, prompt: str, answer: str, heat: list[list[float]], steps: int) -> bytes:
+    return vlm.faithfulness(image, prompt, answer, heat, steps).to_bytes()
+
+
+_LOOKS: dict[str, Callable[..., bytes]] = {Do.SALIENCY: _saliency, Do.FAITHFULNESS: _faithfulness}
 
 
 def _explain(error: Exception) -> AppError:

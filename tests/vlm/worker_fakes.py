@@ -15,10 +15,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, OnText, Reply, said_nothing
 from backend.errors import AppError
 from backend.vlm.loading import DeviceFacts, LocalSpec
+from backend.vlm.saliency.faithfulness import Curves
+from backend.vlm.saliency.result import Saliency, SaliencyError
 
 FACTORY = "tests.vlm.worker_fakes:load"
 
@@ -62,7 +67,9 @@ class FakeVlm:
     def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
         self._stop.clear()
         order, _, rest = prompt.partition(" ")
-        if order == "forever":  # stops at its next token
+        if order == "forever":  # stops at its next token; tells by a file that it has begun
+            if rest:
+                Path(rest).touch()
             while not self._stop.is_set():
                 on_text("on ")
                 time.sleep(0.005)
@@ -75,6 +82,19 @@ class FakeVlm:
                 on_text(piece)
             return Reply("".join(pieces))
         return Reply(ORDERS[order](rest) or "")
+
+    def saliency(self, image: Path, prompt: str, answer: str, randomised: int | None = None) -> Saliency:
+        """Return maps as long as the answer says, of random numbers, which do not become small when packed."""
+        self.answer(image, prompt, Decoding(), said_nothing)
+        if answer == "refused":
+            raise SaliencyError("This family tells nothing.", "Choose another.")
+        maps = np.random.default_rng(randomised).random((2, 1, int(answer)), dtype=np.float32)
+        shares = maps.sum(-1)[:, None]
+        return Saliency((answer,), shares, shares[:, 0], maps, None, "Not here.", None, None, "Nor here.", -0.5, prompt)
+
+    def faithfulness(self, image: Path, prompt: str, answer: str, heat: ArrayLike, steps: int = 10) -> Curves:
+        shown = tuple(float(value) for value in np.ravel(heat))
+        return Curves(shown, shown, shown, shown, (float(steps), len(answer)))
 
     def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
         replies = [self.answer(ask.image, ask.prompt, decoding, said_nothing) for ask in asks]
