@@ -25,7 +25,7 @@ group = command_group(
 )
 
 
-@group.callback(invoke_without_command=True)
+@group.callback(invoke_without_command=True, no_args_is_help=False)
 def demo(ctx: typer.Context, store: StoreOption = None, as_json: JsonOption = False) -> None:
     """Put the built-in data set into the store, or bring it up to date."""
     options = options_of(ctx, store, as_json)

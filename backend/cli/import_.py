@@ -199,7 +199,7 @@ def import_verimap(
     options = options_of(ctx, store, as_json)
     if bool(records) == bool(dataset) or (records and (paths or labels or checked)):
         raise AppError(
-            "Name the files of a data set with --dataset, or verification records with --records.",
+            "Name either the files of a data set with --dataset, or verification records with --records alone.",
             "For example: python -m backend import verimap Slake1.0 --dataset slake",
         )
     if checked is not None and not labels:

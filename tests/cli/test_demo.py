@@ -18,6 +18,8 @@ from backend.services.demo.questions import samples
 from tests.cli.calling import call, done
 from tests.services.demo_files import (
     N_ATOMIC,
+    N_EXAMPLES,
+    N_MIRAGE_RUNS,
     N_PAIRS,
     N_RUNS,
     N_SURGICAL_RUNS,
@@ -75,16 +77,25 @@ def test_demo_fills_a_new_store_and_the_second_time_changes_nothing(
 ) -> None:
     ship(make_demo(tmp_path / "demo"), monkeypatch)
     first, second = (done("demo", "--store", store, "--json").json for _ in range(2))
-    suite, surgical = first["suites"]
+    suite, surgical, verified = first["suites"]
     assert (suite["suite"], suite["n_units"], suite["n_new"], suite["n_images"]) == ("demo", N_UNITS, N_UNITS, 2)
     assert (surgical["suite"], surgical["n_pairs"], surgical["n_images"]) == ("demo-surgical", N_PAIRS, 2)
+    assert (verified["suite"], verified["n_units"], verified["n_images"]) == ("demo-verimap", N_EXAMPLES, 2)
     n = [N_UNITS + N_ATOMIC] * N_RUNS + [2 * N_PAIRS] * (N_SURGICAL_RUNS - 1) + [N_PAIRS]
+    n += [N_EXAMPLES] * N_MIRAGE_RUNS
     assert [run["n_new"] for run in first["runs"]] == n
-    assert (first["images"]["found"], first["images"]["new"]) == (4, 4)
-    assert [suite["n_new"] for suite in second["suites"]] == [0, 0]
+    assert (first["images"]["found"], first["images"]["new"], first["images"]["missing"]) == (4, 4, 0)
+    assert [suite["n_new"] for suite in second["suites"]] == [0, 0, 0]
     unchanged = [(run["n_new"], run["n_replaced"], run["n_unchanged"]) for run in second["runs"]]
     assert unchanged == [(0, 0, of_run) for of_run in n]
     assert second["images"]["new"] == 0
+
+
+def test_demo_needs_no_argument(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ship(make_demo(tmp_path / "demo"), monkeypatch)
+    monkeypatch.setenv("PARALLAX_STORE", str(store))
+    assert "Suite demo: 12 units (12 new)" in done("demo").out
+    assert store.is_file()
 
 
 @needs_answers

@@ -88,7 +88,7 @@ def attach_images(store: Store, folder: Path, *, report: Report = silent) -> Imp
     Returns:
         The report. Its ``images`` count, in images: ``found`` here, ``new`` (found, and not so
         in the store before), ``ambiguous``, ``missing`` (in the store, and still without a
-        file); in files: ``broken``, ``not_named`` (no unit names such an image). Each broken
+        file; pictures that are drawn from their frame when needed need none); in files: ``broken``, ``not_named`` (no unit names such an image). Each broken
         file and each ambiguous image is a note.
 
     Raises:
@@ -118,11 +118,13 @@ def attach_images(store: Store, folder: Path, *, report: Report = silent) -> Imp
     report("checking images", len(images), len(images))
     changed = _changed_rows(root, images, taken)
     names = {name for image in images for name in image.names}
+    drawn = {row[0] for row in store.rows("SELECT DISTINCT picture_id FROM pairs WHERE drawing IS NOT NULL")}
+    at_hand = {image.image_id for image in images if image.attached[0] is not None} | taken.keys() | drawn
     outcome.images = {
         "found": len(taken),
         "new": len(changed),
         "ambiguous": len(ambiguous),
-        "missing": sum(1 for image in images if image.attached[0] is None and image.image_id not in taken),
+        "missing": sum(1 for image in images if image.image_id not in at_hand),
         "broken": len(checked.faults),
         "not_named": sum(len(files) for name, files in by_name.items() if name not in names),
     }
