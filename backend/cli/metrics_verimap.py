@@ -82,19 +82,20 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the rows for people: percent over its interval, the columns that tell rows apart."""
+    """Return the rows for people: percent over its interval, the columns that tell rows apart, runs where several."""
     always = ("task", "generator", "verifier", "dataset")
     words = [name for name in always if any(row[name] is not None for row in rows)]
     told = ("turn", "origin") if "generator" in words else ("pairing", "turn", "origin")
     words += [name for name in told if len({row[name] for row in rows}) > 1]
-    heads = {"n": "Verdicts", "n_dropped": "Left out", "fpr": "FPR", "fnr": "FNR", "dskew": "dSkew"}
+    heads = {"n": "Verdicts", "n_dropped": "Left out", "n_runs": "Runs", "fpr": "FPR", "fnr": "FNR", "dskew": "dSkew"}
     heads |= {"dataset": "Data set", **{name: name.upper() for name in _COUNTS[2:]}}
     shown = [name for name in _METRICS if name != "signed_dskew"]
-    columns = [*words, *_COUNTS, *shown]
+    counts = [*_COUNTS, "n_runs"] if any(row["n_runs"] > 1 for row in rows) else _COUNTS
+    columns = [*words, *counts, *shown]
     table = Table([heads.get(name, name.capitalize()) for name in columns], text_columns=len(words))
     for row in rows:
         cells = ["none" if row[name] is None else str(row[name]) for name in words]
-        cells += [f"{row[name]:,}" for name in _COUNTS]
+        cells += [f"{row[name]:,}" for name in counts]
         table.rows.append([*cells, *(_cell(row, name) for name in shown)])
     return table
 

@@ -9,6 +9,7 @@ __all__ = ["COLUMNS", "NEEDED", "VerificationRecord", "parse_record"]
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -61,7 +62,8 @@ def parse_record(content: bytes | Mapping[str, Any]) -> VerificationRecord:
     """Check one row at the gate.
 
     Column names and verdicts are taken in any case. Columns besides `COLUMNS` are let through: they
-    are the researcher's own. Empty cells and NaN are null.
+    are the researcher's own. Empty cells and NaN are null; where no text is asked for, so are the words that
+    tables write for null. Half a surrogate pair, which no store can hold, becomes U+FFFD.
 
     Args:
         content: A line of JSON, or a table's row by column.
@@ -76,8 +78,11 @@ def parse_record(content: bytes | Mapping[str, Any]) -> VerificationRecord:
             raise ValueError(f"not JSON ({error})") from error
         if not isinstance(content, dict):
             raise ValueError("not a JSON object")
+    names = [str(name).strip().lower() for name in content]
+    if repeated := next((name for name in COLUMNS if names.count(name) > 1), None):
+        raise ValueError(f"has {repeated} twice")
     try:
-        row = _Row.model_validate({str(name).strip().lower(): value for name, value in content.items()})
+        row = _Row.model_validate(dict(zip(names, content.values(), strict=True)))
     except ValidationError as error:
         raise ValueError(_why(error)) from error
     return VerificationRecord(
@@ -99,15 +104,28 @@ def parse_record(content: bytes | Mapping[str, Any]) -> VerificationRecord:
     )
 
 
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+_NULLS = frozenset({"null", "none", "nan", "na", "n/a"})
+"""Words that tables write for null, in lower case."""
+
+
 def _cell(value: object) -> object:
     """Empty cells and NaN are null; whole numbers lose the ``.0`` that a table with gaps puts behind them."""
     if isinstance(value, float):
         return None if math.isnan(value) else int(value) if value.is_integer() else value
-    return (value.strip() or None) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return _HALF_PAIR.sub("\ufffd", value).strip() or None
+    return value
+
+
+def _no_text(value: object) -> object:
+    """As `_cell`, of a column that asks for no text: there a word for null is null."""
+    value = _cell(value)
+    return None if isinstance(value, str) and value.lower() in _NULLS else value
 
 
 def _task(value: object) -> object:
-    value = _cell(value)
+    value = _no_text(value)
     if value is None:
         return None
     found = task_of_name(str(value))
@@ -117,7 +135,7 @@ def _task(value: object) -> object:
 
 
 def _verdict(value: object) -> object:
-    value = _cell(value)
+    value = _no_text(value)
     if value is None:
         return None
     said = str(value).upper()
@@ -127,7 +145,7 @@ def _verdict(value: object) -> object:
 
 
 def _condition(value: object) -> object:
-    value = _cell(value)
+    value = _no_text(value)
     if value is None:
         return Condition.PLAIN
     name = str(value).lower().replace("-", "_").replace(" ", "_")
@@ -135,6 +153,16 @@ def _condition(value: object) -> object:
         raise ValueError(f"{value!r} is no condition; write {', '.join(Condition)}, or null for plain")
     return Condition(name)
 
+
+def _turn(value: object) -> object:
+    value = _no_text(value)
+    if isinstance(value, bool):
+        raise ValueError("a turn is a whole number from 0")
+    return value or 0
+
+
+_LAST_TURN = 999
+"""The largest that a link can ask for; no loop is as long."""
 
 _Text = Annotated[str, BeforeValidator(_cell)]
 _MaybeText = Annotated[str | None, BeforeValidator(_cell)]
@@ -148,9 +176,9 @@ class _Row(BaseModel):
     task: Annotated[Task | None, BeforeValidator(_task)]
     generator: _Text
     verifier: _Text
-    oracle_correct: Annotated[bool | None, BeforeValidator(_cell)]
+    oracle_correct: Annotated[bool | None, BeforeValidator(_no_text)]
     verdict: Annotated[Verdict | None, BeforeValidator(_verdict)]
-    turn: Annotated[int, BeforeValidator(lambda value: _cell(value) or 0), Field(ge=0)] = 0
+    turn: Annotated[int, BeforeValidator(_turn), Field(ge=0, le=_LAST_TURN)] = 0
     question: _MaybeText = None
     reference: _MaybeText = None
     answer: _MaybeText = None

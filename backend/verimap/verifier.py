@@ -27,24 +27,31 @@ class Review(NamedTuple):
     """What it says besides, on one line or several; empty where that is nothing."""
 
 
-_LINE = re.compile(r"verdict[\s*_`:=-]*([^\n]*)", re.IGNORECASE)
-_WORDS = (
-    (Verdict.INCORRECT, re.compile(r"\b(?:in|not\s+)correct\b", re.IGNORECASE)),
-    (Verdict.UNCERTAIN, re.compile(r"\buncertain\b", re.IGNORECASE)),
-    (Verdict.CORRECT, re.compile(r"\bcorrect\b", re.IGNORECASE)),
+_LINE = re.compile(r"(?:^\W*verdict\b|\bverdict[\s*_`\"']*[:=–—-])[\s*_`\"':=–—-]*([^\n]*)", re.I | re.M)
+_INCORRECT = re.compile(r"\b(?:in-?|(?:not|\w+n['’]t)\s+(?:\w+\s+){0,2})correct\b", re.I)
+_UNCERTAIN = re.compile(r"\buncertain\b", re.I)
+_CORRECT = re.compile(r"(?<!in-)(?<!partly )(?<!partially )(?<!mostly )(?<!largely )\bcorrect\b", re.I)
+_OPEN_CLAUSE = re.compile(r"\b(?:if|whether)\b[^.,;\n]*", re.I)
+_CORRECT_IN_PROSE = re.compile(
+    r"(?:(?i:\A\W*|\b(?:is|was|are|as|verdict)\W+)(?i:correct)|\bCORRECT)\b(?!\s+(?i:answer|one)\b)"
 )
-"""Looked for in this order: "incorrect" holds "correct"."""
+"""In a sentence "correct" says more than a verdict: "the correct answer is …", "partly correct"."""
 
 
 def parse_verdict(reply: str) -> Verdict | None:
     """Return the verdict of a verifier's reply.
 
-    Where a line is called the verdict, the last such line counts; else the whole reply does. A
-    reply that names no verdict is unparsed: None.
+    Where a line is called the verdict (it begins with the word, or a mark follows it), the last such line counts;
+    else the whole reply does, and "correct" only where it is said of the answer. INCORRECT is looked for first: it
+    holds "correct". "Partly correct", and a line that repeats all three words, is no verdict. A reply without one is
+    unparsed: None.
     """
     lines = _LINE.findall(reply)
-    said = lines[-1] if lines else reply
-    return next((verdict for verdict, words in _WORDS if words.search(said)), None)
+    said = lines[-1] if lines else _OPEN_CLAUSE.sub("", reply)
+    correct = _CORRECT if lines else _CORRECT_IN_PROSE
+    words = {Verdict.INCORRECT: _INCORRECT, Verdict.UNCERTAIN: _UNCERTAIN, Verdict.CORRECT: correct}
+    found = [verdict for verdict, pattern in words.items() if pattern.search(said)]
+    return found[0] if 0 < len(found) < len(words) else None
 
 
 _EXPLANATION = re.compile(r"\bexplanation[*_`]*\s*[:=-][\s*_`]*(.*?)(?=[\s*_`]*\bverdict[\s*_`]*[:=-]|\Z)", re.I | re.S)

@@ -65,6 +65,12 @@ def test_the_table_for_people_tells_the_policy(verified: Path) -> None:
     assert "UNCERTAIN verdicts count as not accepted" in told and BEACON.split()[0] in told
 
 
+def test_the_table_for_people_says_where_several_runs_are_added_up(verified: Path) -> None:
+    assert "Runs" not in done("metrics", "verimap", "--store", verified).out
+    assert "Runs" in done("metrics", "verimap", "--by", "dataset", "--store", verified).out
+    assert any(row["n_runs"] > 1 for row in rows_of(verified, "--by", "dataset"))
+
+
 def test_an_unknown_breakdown_and_an_empty_store_say_what_to_do(verified: Path, tmp_path: Path) -> None:
     result = call("metrics", "verimap", "--by", "vlm", "--store", verified)
     assert result.code == 2 and "Known: task, model, dataset." in result.err

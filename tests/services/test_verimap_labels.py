@@ -123,3 +123,10 @@ def test_labels_of_an_unknown_suite_are_answered_with_the_stored_ones(store: Sto
     with pytest.raises(AppError, match="no questions of 'other'") as caught:
         import_verimap(store, [], "other", labels=LabelFiles(rules=True))
     assert caught.value.hint.startswith("Stored: vqa-rad.")
+
+
+def test_an_annotator_has_one_vote(store: Store, tmp_path: Path) -> None:
+    a, b = labels(tmp_path, "a.jsonl", q1="modality"), labels(tmp_path, "b.jsonl", q1="spatial")
+    again = SourceFile.at(tmp_path / "." / "a.jsonl")
+    with pytest.raises(AppError, match=r"a\.jsonl is named twice"):
+        import_verimap(store, [], "vqa-rad", labels=LabelFiles((a, b, again)))

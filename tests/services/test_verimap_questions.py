@@ -181,6 +181,15 @@ def test_an_unknown_data_set_and_a_file_of_another_kind_are_answered_with_what_i
         import_verimap(store, [json_lines(tmp_path / "t.jsonl", [{"image": "a", "text": "b"}])], "slake")
 
 
+def test_a_file_of_another_data_set_is_refused_with_the_name_of_its_own(store: Store, tmp_path: Path) -> None:
+    slake = json_list(tmp_path / "s.json", [{"qid": 1, "img_name": "a.jpg", "question": "Why?", "answer": "no"}])
+    for other in ("vqa-rad", "pathvqa"):
+        with pytest.raises(AppError, match="has the columns of SLAKE") as caught:
+            import_verimap(store, [slake], other)
+        assert "--dataset slake" in caught.value.hint
+    assert import_verimap(store, [slake], "slake").suites[0].n_new == 1
+
+
 @pytest.mark.parametrize(
     ("dataset", "place", "n_units", "n_images"),
     [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from backend.verimap.examples import AnswerType, Option, question_with_options
-from backend.verimap.published_formats import PublishedExamples, read_published
+from backend.verimap.published_formats import PublishedExamples, read_published, telling_dataset
 from backend.verimap.scoring import score_closed
 from backend.verimap.vocabulary import Dataset
 
@@ -203,3 +203,28 @@ def test_a_bad_row_is_told_with_its_number_and_the_others_are_read() -> None:
         (3, "has no answer"),
         (4, "id 1 is there already"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset"),
+    [
+        ("vqa_rad/testset.json", Dataset.VQA_RAD),
+        ("slake/validate.json", Dataset.SLAKE),
+        ("slake/test_open.csv", Dataset.SLAKE),
+        ("pmc_vqa/documented_example_v1.csv", Dataset.PMC_VQA),
+        ("medxpertqa/handmade_mm.jsonl", Dataset.MEDXPERTQA),
+        ("pathvqa/text_sample_150.jsonl", None),
+    ],
+)
+def test_columns_tell_the_data_set_where_one_alone_has_them(shared: Path, name: str, dataset: Dataset | None) -> None:
+    [(_, cells), *_] = rows_of(shared / "data" / "medvqa" / name)
+    assert telling_dataset(cells) is dataset
+
+
+def test_columns_of_two_data_sets_tell_neither() -> None:
+    assert telling_dataset({"image_name", "q_lang", "question"}) is None
+
+
+def test_half_a_surrogate_pair_becomes_a_mark_that_a_store_can_hold() -> None:
+    [found] = of(Dataset.PATHVQA, {"image": "\ud800.png", "question": "Why \udc00?", "answer": "no"}).examples
+    assert (found.images, found.question) == (("\ufffd.png",), "Why \ufffd?")

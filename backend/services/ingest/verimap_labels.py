@@ -67,13 +67,16 @@ def read_label_files(labels: LabelFiles, outcome: ImportReport, report: Report) 
     """Return what the files say; lines that cannot be used go to the report.
 
     Raises:
-        AppError: A file cannot be read at all, or there are files beside the rules, or neither.
+        AppError: A file cannot be read at all, or is named twice, or there are files beside the rules, or neither.
     """
     if labels.rules == bool(labels.files):
         raise AppError(
             "Labels come from files or from the rules, from one of the two.",
             "Name one file, the files of several annotators, or: --labels rules",
         )
+    paths = [file.path.resolve() for file in labels.files]
+    if twice := [file.name for place, file in enumerate(labels.files) if paths[place] in paths[:place]]:
+        raise AppError(f"{twice[0]} is named twice.", "An annotator has one vote: name each file once.")
     annotators = tuple(
         _read(file, _name(file, labels.files), outcome, report) for file in labels.files
     )  # fmt: skip

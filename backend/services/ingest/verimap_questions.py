@@ -24,7 +24,7 @@ from backend.services.ingest.report import ImportReport
 from backend.services.ingest.verimap_labels import LabelFiles, put_labels, read_label_files
 from backend.services.ingest.verimap_suites import SuiteExample, example_of, put_examples, stored_examples
 from backend.store.store import Store
-from backend.verimap.published_formats import read_published
+from backend.verimap.published_formats import read_published, telling_dataset
 from backend.verimap.published_formats.rows import RowPlace
 from backend.verimap.vocabulary import Dataset, dataset_of_name
 
@@ -155,7 +155,7 @@ def _read(files: Sequence[SourceFile], dataset: Dataset, outcome: ImportReport, 
         records = load_objects(file, report, lambda content: any(name.lower() == "question" for name in content))
         outcome.bad_lines.extend(record for record in records if isinstance(record, BadLine))
         rows = [(record.number, record.content) for record in records if isinstance(record, Record)]
-        _check_columns(file, rows)
+        _check_columns(file, rows, dataset)
         found = read_published(dataset, rows, file.name)
         outcome.bad_lines.extend(found.bad_lines)
         left_out.update(line.reason for line in found.left_out)
@@ -189,14 +189,20 @@ def _content(example: SuiteExample) -> tuple[object, ...]:
     return example.images, example.question, example.reference, example.options
 
 
-def _check_columns(file: SourceFile, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> None:
-    """Refuse a file of another kind as a whole, not row by row."""
+def _check_columns(file: SourceFile, rows: Iterable[tuple[int, Mapping[str, Any]]], dataset: Dataset) -> None:
+    """Refuse a file of another kind, or of another data set, as a whole, not row by row."""
     columns = dict.fromkeys(name for _, cells in rows for name in cells)
     if columns and not any(name.lower() == "question" for name in columns):
         shown = ", ".join(repr(name) for name in list(columns)[:12])
         raise AppError(
             f"{file.name} has no column for questions; it has {shown}.",
             "data/README.md names the columns of the data sets. Verification records go in with --records.",
+        )
+    told = telling_dataset(columns)
+    if told is not None and told is not dataset:
+        raise AppError(
+            f"{file.name} has the columns of {told.label}, not of {dataset.label}.",
+            f"Import it with --dataset {told.value}, or name a file of {dataset.label}.",
         )
 
 

@@ -4,9 +4,9 @@ Pure: rows come from whoever reads the file. A row that cannot be an example is 
 row that is not taken (another language) is left out with its reason; both keep their numbers.
 """
 
-__all__ = ["PublishedExamples", "read_published"]
+__all__ = ["PublishedExamples", "read_published", "telling_dataset"]
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +23,23 @@ _READERS: Mapping[Dataset, RowReader] = MappingProxyType(
         Dataset.MEDXPERTQA: medxpertqa.read,
     }
 )
+
+_OWN_COLUMNS: Mapping[Dataset, frozenset[str]] = MappingProxyType(
+    {
+        Dataset.VQA_RAD: frozenset({"image_name", "image_organ", "phrase_type"}),
+        Dataset.SLAKE: frozenset({"img_name", "q_lang", "content_type"}),
+        Dataset.PMC_VQA: frozenset({"figure_path"}),
+        Dataset.MEDXPERTQA: frozenset({"medical_task", "body_system"}),
+    }
+)
+"""Columns that one data set alone has, in small letters; PathVQA has none."""
+
+
+def telling_dataset(columns: Collection[str]) -> Dataset | None:
+    """Return the data set that a file's columns tell of; None where they fit several, or none."""
+    names = {name.strip().lower() for name in columns}
+    told = [dataset for dataset, own in _OWN_COLUMNS.items() if names & own]
+    return told[0] if len(told) == 1 else None
 
 
 def read_published(dataset: Dataset, rows: Iterable[tuple[int, Mapping[str, Any]]], file: str) -> PublishedExamples:

@@ -21,6 +21,7 @@ from backend.errors import BadLine
 from backend.verimap.examples import Example
 
 Cells = Mapping[str, Any]
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 _EXTENSIONS = re.compile(r"(\.\w{1,8})+$")
 
 
@@ -82,7 +83,8 @@ def read_rows(reader: RowReader, rows: Iterable[tuple[int, Cells]], file: str) -
 def text(cells: Cells, *columns: str) -> str:
     """Return the first of the columns that holds something as text, outer spaces off; "" where none does.
 
-    Numbers are text here, whole ones without ``.0``; None and NaN are nothing.
+    Numbers are text here, whole ones without ``.0``; None and NaN are nothing. Half a surrogate pair, which no
+    store can hold, becomes U+FFFD.
     """
     for column in columns:
         value = cells.get(column)
@@ -90,8 +92,8 @@ def text(cells: Cells, *columns: str) -> str:
             continue
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, str | int | float) and str(value).strip():
-            return str(value).strip()
+        if isinstance(value, str | int | float) and (whole := _storable(str(value))):
+            return whole
     return ""
 
 
@@ -118,7 +120,11 @@ def image_name(cells: Cells, *columns: str) -> tuple[str, ...]:
         if isinstance(value, Mapping):
             value = value.get("path")
         if isinstance(value, list | tuple):
-            return tuple(str(name).strip() for name in value if name)
-        if isinstance(value, str) and value.strip():
-            return (value.strip(),)
+            return tuple(_storable(str(name)) for name in value if name)
+        if isinstance(value, str) and (name := _storable(value)):
+            return (name,)
     return ()
+
+
+def _storable(value: str) -> str:
+    return _HALF_PAIR.sub("\ufffd", value).strip()
