@@ -86,7 +86,7 @@ def _refuse_reserved(name: str) -> None:
     if name in LIVE_SUITES:
         raise AppError(
             f"A suite cannot be named {name}: that one holds the questions asked live.",
-            "Name another with --suite (on the Data page: 'suite').",
+            "Name another with --suite (on the Data page: 'suite'); of verification records, in their column dataset.",
         )
 
 

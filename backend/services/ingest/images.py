@@ -88,8 +88,8 @@ def attach_images(store: Store, folder: Path, *, report: Report = silent) -> Imp
     Returns:
         The report. Its ``images`` count, in images: ``found`` here, ``new`` (found, and not so
         in the store before), ``ambiguous``, ``missing`` (in the store, and still without a
-        file; pictures that are drawn from their frame when needed need none); in files: ``broken``, ``not_named`` (no unit names such an image). Each broken
-        file and each ambiguous image is a note.
+        file; pictures that are drawn from their frame when needed need none); in files: ``broken``,
+        ``not_named`` (no unit names such an image). Each broken file and each ambiguous image is a note.
 
     Raises:
         AppError: The folder is absent or no folder, or the store names no image.

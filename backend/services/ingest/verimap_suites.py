@@ -124,7 +124,8 @@ def stored_examples(cursor: "duckdb.DuckDBPyConnection", suite: str) -> dict[str
     if system and system[0][0] != System.VERIMAP:
         raise AppError(
             f"Suite {suite} exists and is one of {system[0][0]}, not of {System.VERIMAP}.",
-            "Name the data set otherwise in the file, or remove that suite first: python -m backend remove suite",
+            "Name the data set otherwise in the file, or remove that suite first: "
+            f"python -m backend remove suite {suite}",
         )
     rows = cursor.execute(
         "SELECT u.source_id, e.images, p.question, p.reference, u.split, e.options, e.reference_letter, e.answer_type, "
