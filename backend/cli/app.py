@@ -26,6 +26,7 @@ from backend.cli import (
     predict,
     remove,
     rescore,
+    saliency,
     score,
     store,
     surgcheck,
@@ -54,6 +55,7 @@ predict.register(app)
 judge.register(app)
 app.add_typer(asr.group)
 app.add_typer(verify.group)
+app.add_typer(saliency.group)
 app.add_typer(demo.group)
 app.add_typer(import_.group)
 app.add_typer(score.group)
