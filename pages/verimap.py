@@ -31,7 +31,7 @@ from pages.ui.verimap_filters import (
 )
 from pages.ui.verimap_plane import PRINTED_ALONE, STORE_ALONE, show_panels, show_plane_choices
 from pages.ui.verimap_scores import show_cells
-from pages.ui.verimap_tables import cells_of, has_self, of_figures, printed_of
+from pages.ui.verimap_tables import cells_of, has_self, of_figures, printed_of, usual_part
 from pages.ui.verimap_thresholds import (
     asked_quadrants,
     asked_thresholds,
@@ -41,7 +41,7 @@ from pages.ui.verimap_thresholds import (
     show_thresholds,
 )
 from pages.ui.verimap_verifiers import show_crossings, show_matrix, show_relatives
-from pages.ui.verimap_words import counting_sentence, headline, mean_words, printed_headline
+from pages.ui.verimap_words import counting_sentence, headline, mean_words, printed_headline, quadrant_sentence
 
 with st.container(gap=None):
     st.title("Where can a verifier be trusted?")
@@ -68,9 +68,11 @@ choices = kept(verification_choices)
 places = kept(verifier_places)
 names = kept(run_names)
 whole = VerificationFilter(pairing="self" if has_self() else BOTH, turns=(0,) if 0 in choices.turns else ())
-chosen = replace(asked, pairing=asked.pairing or whole.pairing, turns=asked.turns or whole.turns)
+usual = usual_part(asked, whole)
+chosen = replace(asked, pairing=asked.pairing or usual.pairing, turns=asked.turns or usual.turns)
 
-cells = in_quadrants(placed(cells_of(chosen), thresholds), quadrants, quadrant_axis)
+every = placed(cells_of(chosen), thresholds)
+cells = in_quadrants(every, quadrants, quadrant_axis)
 rows = records(cells)
 head = st.empty()
 
@@ -84,13 +86,20 @@ def show_own_chips() -> None:
 
 show_verification_filters(chosen, choices, whole=whole, more=show_own_chips)
 show_verification_sentence(chosen, names, verifications_counted(kept(verification_count, chosen)), whole=whole)
+if quadrants:
+    st.caption(quadrant_sentence(quadrants, quadrant_axis, len(cells), len(every)))
 with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
     shown, by = show_plane_choices(chosen, crossed=has_self() and len({*choices.generators, *choices.verifiers}) > 1)
-printed = in_quadrants(placed(printed_of(chosen), thresholds), quadrants, quadrant_axis)
+every_printed = placed(printed_of(chosen), thresholds)
+printed = in_quadrants(every_printed, quadrants, quadrant_axis)
 if shown == STORE_ALONE:
     printed = printed.iloc[:0]
 drawn = cells.iloc[:0] if shown == PRINTED_ALONE else cells
-head.text(printed_headline(records(printed), thresholds) if shown == PRINTED_ALONE else headline(rows, thresholds))
+head.text(
+    printed_headline(records(every_printed), thresholds)
+    if shown == PRINTED_ALONE
+    else headline(records(every), thresholds)
+)
 
 if chosen != of_figures(chosen):
     st.subheader("Cases", anchor=LIST)

@@ -8,7 +8,9 @@ data set is escaped, and enters as hover text, never as a template.
 __all__ = ["CUE_WORDS", "TASK_WORDS", "ablation_bars", "cue_ladder", "drop_slope", "task_drops"]
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -58,8 +60,9 @@ def drop_slope(drops: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     """
     rows = _records(drops)
     traces: list[Trace] = []
+    dashes = _look_up_dashes(rows)
     for row in rows:
-        mark = _mark(row, theme)
+        mark = _mark(row, theme, dashes)
         traces.append(
             {
                 "type": "scatter",
@@ -146,8 +149,9 @@ def ablation_bars(ablation: "pd.DataFrame", theme: Theme = LIGHT) -> go.Figure:
     tasks = list(dict.fromkeys(row["task"] for row in [*rows, *look_ups]))
     width = 0.26
     traces = [_bars(rows, variant, tasks, (at - 1) * width, width, theme) for at, variant in enumerate(Variant)]
-    for series in dict.fromkeys(row["series"] for row in look_ups):
-        traces.append(_look_up_trace([row for row in look_ups if row["series"] == series], tasks, width, theme))
+    for series, dash in _look_up_dashes(look_ups).items():
+        own = [row for row in look_ups if row["series"] == series]
+        traces.append(_look_up_trace(own, tasks, width, dash, theme))
     layout = base_layout(
         theme,
         height=330,
@@ -175,11 +179,12 @@ def _gap_figure(
     groups = list(dict.fromkeys(row[by] for row in rows))
     series = list(dict.fromkeys(row["series"] for row in rows))
     step = min(0.12, 0.7 / max(len(series), 1))
+    dashes = _look_up_dashes(rows)
     traces: list[Trace] = []
     for place, key in enumerate(series):
         own = [row for row in rows if row["series"] == key]
         shift = (place - (len(series) - 1) / 2) * step
-        mark = _mark(own[0], theme)
+        mark = _mark(own[0], theme, dashes)
         traces.append(
             {
                 "type": "scatter",
@@ -209,6 +214,7 @@ def _gap_figure(
         xaxis={
             "tickvals": list(range(len(groups))), "ticktext": [escape(words(group)) for group in groups],
             "range": [-0.5, max(len(groups), 1) - 0.5], "showgrid": False, "zeroline": False, "fixedrange": True,
+            "automargin": True,
         },
         yaxis={
             "title": {"text": title, "font": {"size": 12, "color": theme.quiet}},
@@ -257,8 +263,8 @@ def _bars(
     }
 
 
-def _look_up_trace(rows: Sequence[Row], tasks: Sequence[str], width: float, theme: Theme) -> Trace:
-    """Return what a look-up reaches with original questions, as a dashed line over each task's bars."""
+def _look_up_trace(rows: Sequence[Row], tasks: Sequence[str], width: float, dash: str, theme: Theme) -> Trace:
+    """Return what a look-up reaches with original questions, as a broken line over each task's bars."""
     xs: list[float | None] = []
     ys: list[float | None] = []
     behind: list[list[Any] | None] = []
@@ -278,7 +284,7 @@ def _look_up_trace(rows: Sequence[Row], tasks: Sequence[str], width: float, them
         "mode": "lines",
         "x": xs,
         "y": ys,
-        "line": {"color": theme.quiet, "width": 2, "dash": "dash"},
+        "line": {"color": theme.quiet, "width": 2, "dash": dash},
         "customdata": behind,
         "hovertext": told,
         "hoverinfo": "text",
@@ -375,8 +381,15 @@ def _marker(mark: Mark) -> dict[str, Any]:
     return {"symbol": mark.symbol, "size": 9, "color": mark.color, "line": {"width": 1.5, "color": mark.color}}
 
 
-def _mark(row: Row, theme: Theme) -> Mark:
-    return mark_of(int(row["place"]), row["vlm_group"], row["origin"], theme)
+def _mark(row: Row, theme: Theme, dashes: Mapping[str, str]) -> Mark:
+    mark = mark_of(int(row["place"]), row["vlm_group"], row["origin"], theme)
+    return replace(mark, dash=dashes.get(row["series"], mark.dash))
+
+
+def _look_up_dashes(rows: Sequence[Row]) -> dict[str, str]:
+    """Return how the line of each series that sees no image is broken; all are grey, and no two alike up to three."""
+    series = dict.fromkeys(row["series"] for row in rows if _is_blind(row))
+    return dict(zip(series, cycle(("dash", "dot", "dashdot")), strict=False))
 
 
 def _is_blind(row: Row) -> bool:

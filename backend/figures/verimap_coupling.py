@@ -116,9 +116,11 @@ def slope_dots(slopes: Sequence[Row], metric: str, theme: Theme = LIGHT) -> go.F
                     "type": "data", "symmetric": False, "array": [row["high"] - row["slope"]],
                     "arrayminus": [row["slope"] - row["low"]], "color": color, "thickness": 1.5, "width": 3,
                 },
+                "customdata": [["task", row["task"]]],
                 "hovertext": [
-                    f"<b>{name}</b><br>slope of {METRIC_LABELS[metric]} {row['slope']:.3f} "
-                    f"({row['low']:.3f} to {row['high']:.3f})<br>p {_p_words(row['p'])}, {row['n']:,} cells"
+                    f"<b>{name}</b><br>slope of {METRIC_LABELS[metric]} {_signed(row['slope'])} "
+                    f"({_signed(row['low'])} to {_signed(row['high'])})<br>p {_p_words(row['p'])}, "
+                    f"{row['n']:,} cells"
                 ],
                 "hoverinfo": "text",
                 "cliponaxis": False,
@@ -171,6 +173,7 @@ def odds_forest(groups: Sequence[Row], theme: Theme = LIGHT) -> go.Figure:
                 "type": "data", "symmetric": False, "array": [row["high"] - row["odds_ratio"]],
                 "arrayminus": [row["odds_ratio"] - row["low"]], "color": color, "thickness": 1.5, "width": 3,
             },
+            "customdata": [[row["factor"], row["level"]]],
             "hovertext": [
                 f"<b>{escape(name)}</b><br>"
                 f"odds ratio {row['odds_ratio']:,.2f} ({row['low']:,.2f} to {row['high']:,.2f})"
@@ -250,3 +253,7 @@ def _p_words(p: float | None) -> str:
 
 def _faint(theme: Theme) -> str:
     return "rgba(98,106,117,0.16)" if theme is LIGHT else "rgba(163,171,182,0.18)"
+
+
+def _signed(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")

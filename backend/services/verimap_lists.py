@@ -4,14 +4,16 @@ A row is one verdict; a case is one example, which may have many. So whoever goe
 case meets each example once, where the first of its rows stands.
 """
 
-__all__ = ["case_at", "verification_neighbours", "verification_page"]
+__all__ = ["case_at", "verdicts_of_runs", "verification_neighbours", "verification_page"]
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from backend.errors import AppError
 from backend.store.queries import Neighbours, neighbours_in
 from backend.store.store import Store
 from backend.store.verification_filters import VERIFICATIONS, VerificationFilter, outcome_sql
+from backend.verimap.conditions import Condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,3 +92,30 @@ def _listed(chosen: VerificationFilter) -> tuple[str, dict[str, object]]:
               FROM {VERIFICATIONS} JOIN units u ON u.unit_id = v.unit_id WHERE {where})
     """
     return sql, parameters
+
+
+def verdicts_of_runs(store: Store, suites: Sequence[str], runs: Sequence[str]) -> VerificationFilter:
+    """Return the verdicts behind runs: a verifier's own, and those on the answers of a generator.
+
+    A filter shows plain verdicts where nothing else is said, so a run that verified with the image withheld names
+    its condition. Where some of the verdicts are plain, controls are left out, as everywhere. Answers that nobody
+    verified have no verdicts, and the filter then chooses nothing.
+    """
+    asked = list(runs)
+    found = store.rows(
+        """
+        SELECT DISTINCT run_id, condition FROM verifications
+        WHERE list_contains($runs, run_id)
+           OR run_id IN (SELECT run_id FROM run_bases WHERE list_contains($runs, base_run_id))
+        ORDER BY ALL
+        """,
+        {"runs": asked},
+    )
+    own = [row for row in found if row[0] in asked] or found
+    plain = [row for row in own if row[1] == Condition.PLAIN] or own
+    conditions = tuple(one.value for one in Condition if one in {condition for _, condition in plain})
+    return VerificationFilter(
+        suites=tuple(suites),
+        runs=tuple(dict.fromkeys(run_id for run_id, _ in plain)) or tuple(runs),
+        conditions=() if conditions == (Condition.PLAIN,) else conditions,
+    )

@@ -37,7 +37,13 @@ _STATUS_WORDS = {
     AnswerStatus.MISSING: "no answer on file",
 }
 
-_ROLE_NAMES = {Role.COMPLEX: "Complex question", Role.ATOMIC: "Part"}
+_ROLE_NAMES = {
+    Role.COMPLEX: "Complex question",
+    Role.ATOMIC: "Part",
+    Role.ORIGINAL: "Original question",
+    Role.LESS_BIASED: "Less-biased question",
+    Role.GENERATE: "Question",
+}
 _ANSWER_NAMES = {Role.COMPLEX: "Complex answer", Role.ATOMIC: "Part"}
 
 

@@ -9,14 +9,15 @@ from typing import Any
 import streamlit as st
 
 from backend.services.verimap_cells import VerificationChoices, suite_place
-from backend.store.verification_filters import UNLABELLED, VerificationFilter
+from backend.store.verification_filters import UNLABELLED, VerificationFilter, verification_count
 from backend.verimap.fates import LoopRule
 from backend.verimap.vocabulary import Task
 from pages.ui.copy import copy_button
 from pages.ui.filters import link_choice
 from pages.ui.import_report import plural
 from pages.ui.loop_words import END_NAMES
-from pages.ui.verimap_filters import dataset_words, set_verification_filter
+from pages.ui.resources import kept
+from pages.ui.verimap_filters import dataset_words, set_verification_filter, verifications_counted
 
 Row = Mapping[str, Any]
 
@@ -67,6 +68,8 @@ def show_loop_sentence(chosen: VerificationFilter, names: Mapping[str, str], fit
     n = sum(int(loop["n"]) for loop in fitting)
     told = "every loop in the store" if chosen == VerificationFilter() else chosen.sentence(names)
     count = f"{plural(len(fitting), 'loop')}, {plural(n, 'first answer')}"
+    if chosen.loop or chosen.fates:
+        count = f"{verifications_counted(kept(verification_count, chosen))}, of {count}"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.html(f"<div><span style='opacity:.75'>{escape(told)}:</span> <b>{count}</b></div>", width="stretch")
         copy_button("Copy link", key="loops_link")

@@ -61,7 +61,7 @@ def show_fates(
         dtype=object,
     )
     styled = table.style.format(str, subset=[*_HEADS, "change"], na_rep=NOT_AVAILABLE).map(
-        lambda _: f"color: {theme.contradiction_text}", subset=[Fate.LOCKED.value]
+        lambda share: f"color: {theme.contradiction_text}" if share else "", subset=[Fate.LOCKED.value]
     )
 
     def behind(at: int, column: str) -> tuple[str, ...]:

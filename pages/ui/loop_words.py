@@ -107,7 +107,7 @@ def apart_sentence(fates: Sequence[Row]) -> str:
         fates: Of `fate_table`, all questions together, a row a loop.
     """
     counts = {reason: sum(row[f"n_{reason}"] for row in fates) for reason in NoFate}
-    told = [f"{n:,} {reason.plain}" for reason, n in counts.items() if n]
+    told = [f"{n:,} ({reason.plain})" for reason, n in counts.items() if n]
     total = sum(row["n"] for row in fates)
     return f"Left out of all figures: {', '.join(told)}, of {plural(total, 'first answer')}." if told else ""
 

@@ -79,8 +79,8 @@ def _acceptance_words(found: FalseAcceptance, place: int | None) -> str:
         f"{_head(found.suite, found.origin, found.vlm, found.vlm_group, place)}"
         f'<p class="figures"><b>{percent(found.accepted.value)}</b> of its own wrong answers accepted as correct</p>'
         f"{_bar(0.0, share)}"
-        f"<p>Accepted: {describe_estimate(found.accepted)}. Verdicts that part from the reference: "
-        f"{describe_estimate(found.error)}.</p></div>"
+        f"<p>Accepted: {_unbroken(describe_estimate(found.accepted))}. Verdicts that part from the reference: "
+        f"{_unbroken(describe_estimate(found.error))}.</p></div>"
     )
 
 
@@ -97,3 +97,8 @@ def _bar(joint: float, apart: float) -> str:
         f'<div class="bar" aria-hidden="true"><i class="joint" style="width:{joint:.2f}%"></i>'
         f'<i class="apart" style="width:{apart:.2f}%"></i></div>'
     )
+
+
+def _unbroken(words: str) -> str:
+    """Return a number that no line break parts from its percent sign."""
+    return words.replace(" %", "\u00a0%")

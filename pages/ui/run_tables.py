@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from backend.domain.metric import NOT_AVAILABLE
-from backend.domain.records import AnswerStatus, Role
+from backend.domain.records import AnswerStatus, Role, System
 from backend.domain.stage_words import stage_words
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
 from backend.services.runs.overview import RunSummary
 from backend.services.runs.record import RunRecord
 from backend.services.runs.unread import unread_answers
-from backend.store.filters import UnitFilter
 from pages.ui.answer_words import role_name
 from pages.ui.clicks import OPEN, clickable_table
 from pages.ui.filters import link_choice
-from pages.ui.links import CASE, case_query, open_page
+from pages.ui.links import CASE, open_page
 from pages.ui.resources import kept
 from pages.ui.run_words import FAILURES, NO_SPEED, known, run_name
 from pages.ui.store_tables import SYSTEMS
 from pages.ui.suite_names import suite_words
+from pages.ui.system_links import query_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,7 +141,8 @@ def show_unread(run: RunSummary) -> None:
         page = st.pagination(n_pages, key=f"unread_page_{run.run_id}_{status}")
     first = (page - 1) * PAGE_SIZE
     answers = kept(unread_answers, run.run_id, status.value, offset=first, limit=PAGE_SIZE)
-    st.caption(f"{first + 1:,}–{first + len(answers):,} of {total:,}: {FAILURES[status][1]}. Each is a wrong answer.")
+    counted = "" if run.system == System.VERIMAP else " Each is a wrong answer."
+    st.caption(f"{first + 1:,}–{first + len(answers):,} of {total:,}: {FAILURES[status][1]}.{counted}")
     clicked = clickable_table(
         _listed(answers, status),
         key=f"unread_{status}",
@@ -158,8 +159,8 @@ def show_unread(run: RunSummary) -> None:
         height="content" if len(answers) <= SHOWN_ROWS else 36 * (SHOWN_ROWS + 1),
     )
     if clicked is not None:
-        cases = UnitFilter(suite=run.suite, runs=(run.run_id,))
-        open_page(CASE, case_query(str(answers["unit_id"].iloc[clicked[0]]), cases))
+        cases = query_of(run.system, [run.suite], (run.run_id,))
+        open_page(CASE, {"unit": str(answers["unit_id"].iloc[clicked[0]]), **cases})
 
 
 def _listed(answers: "pd.DataFrame", status: AnswerStatus) -> "pd.DataFrame":
@@ -183,6 +184,6 @@ def _listed(answers: "pd.DataFrame", status: AnswerStatus) -> "pd.DataFrame":
 
 
 def _asked(role: str, position: int, question_class: str) -> str:
-    if role == Role.COMPLEX:
+    if role != Role.ATOMIC:
         return role_name(role)
     return f"{role_name(role)} {position + 1}: {question_class.replace('_', ' ')}"

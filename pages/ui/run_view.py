@@ -3,7 +3,7 @@
 __all__ = ["close_run", "open_run", "run_coverage", "show_run"]
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -13,10 +13,9 @@ from backend.domain.metric import NOT_AVAILABLE, percent
 from backend.domain.records import AnswerStatus, System
 from backend.services.runs.overview import Coverage, ErrorClass, RunSummary, Throughput
 from backend.services.runs.unread import cases_of_errors
-from backend.store.filters import UnitFilter
 from pages.ui.copy import copy_button
 from pages.ui.import_report import plural
-from pages.ui.links import CASE, case_query
+from pages.ui.links import CASE
 from pages.ui.resources import kept
 from pages.ui.run_tables import show_sessions, show_unread
 from pages.ui.run_words import FAILURES, NO_SPEED, pace_words, provenance, provenance_sentence, run_name, seconds_words
@@ -42,7 +41,7 @@ def show_run(run: RunSummary, place: int | None) -> None:
         run: The run.
         place: The VLM's place in the store, which gives it its colour.
     """
-    chosen = UnitFilter(suite=run.suite, runs=(run.run_id,))
+    query, (page, name) = query_of(run.system, [run.suite], (run.run_id,)), PAGES[System(run.system)]
     st.html(STYLE)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.html(_head(run, place), width="stretch")
@@ -51,7 +50,6 @@ def show_run(run: RunSummary, place: int | None) -> None:
     st.text(provenance_sentence(run))
     st.html(run_coverage(run.coverage))
     with st.container(horizontal=True, gap="medium"):
-        query, (page, name) = query_of(run.system, [run.suite], (run.run_id,)), PAGES[System(run.system)]
         st.page_link(CASE, label="Open the cases of this run", query_params=query)
         st.page_link(page, label=f"Open this run in {name}", query_params=query)
 
@@ -66,7 +64,7 @@ def show_run(run: RunSummary, place: int | None) -> None:
             show_sessions(run.record)
         if run.errors:
             st.subheader("What went wrong")
-            _show_errors(run, chosen)
+            _show_errors(run, query)
 
     if run.coverage.n_read < run.coverage.n_probes:
         st.subheader("Questions without a readable answer")
@@ -135,23 +133,23 @@ def _speed(throughput: Throughput | None) -> str:
     return f'<div class="run-speed">{"".join(f"<p><b>{value}</b> {what}</p>" for value, what in figures)}</div>'
 
 
-def _show_errors(run: RunSummary, chosen: UnitFilter) -> None:
+def _show_errors(run: RunSummary, query: Mapping[str, str]) -> None:
     examples = tuple(error for one in run.errors for error in one.examples)
     cases = kept(cases_of_errors, run.run_id, examples)
     for one in run.errors[:SHOWN_CLASSES]:
-        _show_class(one, cases, chosen)
+        _show_class(one, cases, query)
     rest = run.errors[SHOWN_CLASSES:]
     if rest:
         with st.expander(f"{plural(sum(one.n for one in rest), 'call')} with rarer errors, of {len(rest):,} kinds"):
             for one in rest:
-                _show_class(one, cases, chosen)
+                _show_class(one, cases, query)
 
 
-def _show_class(found: ErrorClass, cases: dict[str, str], chosen: UnitFilter) -> None:
+def _show_class(found: ErrorClass, cases: dict[str, str], query: Mapping[str, str]) -> None:
     with st.container(gap="xsmall"):
         st.html(f'<p class="run-class">{plural(found.n, "call")}: {escape(found.name)}</p>')
         for error in found.examples:
             with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                 st.html(f'<pre class="run-error">{escape(error)}</pre>', width="stretch")
                 if error in cases:
-                    st.page_link(CASE, label="Open its case", query_params=case_query(cases[error], chosen))
+                    st.page_link(CASE, label="Open its case", query_params={"unit": cases[error], **query})

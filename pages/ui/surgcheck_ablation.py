@@ -73,7 +73,7 @@ def show_ablation(chosen: PairFilter, metric: str, theme: Theme, *, printed: boo
             alt="Scores by task with original questions, less-biased ones, and the image withheld",
         )
         st.caption(
-            "Dashed: what baselines reach that see no image. A bar opens its pairs."
+            "Broken lines: what baselines reach that see no image. A bar opens its pairs."
             if look_ups
             else "A bar opens its pairs."
         )

@@ -297,7 +297,7 @@ def _clickable(
     worded: list[Hashable] = [name for name in numbers if name in columns]
     styler = frame.style.format(str, subset=worded, na_rep=NOT_AVAILABLE)
     if orange:
-        styler = styler.map(lambda _: f"color: {theme.contradiction_text}", subset=[orange])
+        styler = styler.map(lambda n: f"color: {theme.contradiction_text}" if n else "", subset=[orange])
 
     def words(at: int, column: str) -> str | None:
         if behind(at, column) is None:

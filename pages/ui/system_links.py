@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import streamlit as st
 
 from backend.domain.records import System
+from backend.services.verimap_lists import verdicts_of_runs
 from backend.store import queries
 from backend.store.filters import UnitFilter
 from backend.store.pair_filters import PairFilter
@@ -47,7 +48,9 @@ def show_ways_on(suites: Collection[str], runs: Mapping[str, str], *, key: str) 
 def query_of(system: str, suites: Sequence[str], runs: tuple[str, ...] = ()) -> dict[str, str]:
     """Return the link's parameters of some suites of one system, or of runs over them."""
     if system == System.VERIMAP:
-        return VerificationFilter(suites=tuple(suites), runs=runs).to_query()
+        if runs:
+            return kept(verdicts_of_runs, tuple(suites), runs).to_query()
+        return VerificationFilter(suites=tuple(suites)).to_query()
     suite = suites[0] if len(suites) == 1 else ""
     if system == System.SURGCHECK:
         return PairFilter(suite=suite, runs=runs).to_query()

@@ -50,7 +50,7 @@ def show_compared(
         for row in rows
     ]
     config: dict[str, Any] = {
-        **{head: text(head, width=150, pinned=at == 0) for at, head in enumerate(about)},
+        **{head: text(head, width=172 if at == 0 else 150, pinned=at == 0) for at, head in enumerate(about)},
         **{share: number(head, help=tip, width=150) for share, (head, tip) in shares.items()},
         "n_a": number(f"n, {sides[0]}", width=70, format="localized"),
         "n_b": number(f"n, {sides[1]}", width=70, format="localized"),

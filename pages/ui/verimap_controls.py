@@ -96,17 +96,24 @@ def _behind(chosen: VerificationFilter, row: Row, condition: Condition) -> Verif
 
 
 def unchanged_sentence(rows: Sequence[Row]) -> str:
-    """Return the verifier whose verdicts depend least on the image."""
+    """Return the verifier whose verdicts depend least on the image, then those that gave none to compare."""
     known = [row for row in rows if row["unchanged"] is not None]
+    silent = [
+        f"{pair_words(row)}: with the {row['control']}, none of {row['n_without']:,} answers has a verdict on both "
+        "sides to compare."
+        for row in rows
+        if row["unchanged"] is None
+    ]
     if not known:
-        return "No answer has a verdict both with and without the image."
+        return " ".join(silent)
     most = max(known, key=lambda row: float(row["unchanged"]))
     interval = (
         ""
         if most["unchanged_low"] is None
         else (f"; {100 * most['unchanged_low']:.1f}–{100 * most['unchanged_high']:.1f}")
     )
-    return (
+    told = (
         f"{pair_words(most)}: with the {most['control']}, {percent(most['unchanged'])} of its verdicts stay the same "
         f"({most['unchanged_k']:,}/{most['unchanged_n']:,}{interval})."
     )
+    return " ".join([told, *silent])

@@ -1,6 +1,6 @@
 """The last section of the plane page: whether the verifier errs where the generator does (section 4.3, Appendix D)."""
 
-__all__ = ["show_coupling"]
+__all__ = ["show_coupling", "verdicts_of_group"]
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -86,16 +86,16 @@ def show_coupling(chosen: VerificationFilter, theme: Theme) -> VerificationFilte
         return None
     fits: dict[str, CellFit] = drawn_once("coupling_fits", made_of, lambda: metric_fits(cells, undefined))
     st.text(coupling_sentence(fits[metric], metric))
-    clicked = _show_cells(cells, fits[metric], metric, undefined, made_of, theme)
+    clicked = _show_cells(cells, fits[metric], metric, undefined, made_of, theme, asked)
     st.caption(cells_sentence(cells, source, asked))
     if source is CellSource.PRINTED:
         show_audit_note(AuditedFigure.VERIMAP_SLOPES)
     show_cell_models(fits, source, undefined)
     if source is CellSource.PRINTED:
         show_audit_note(AuditedFigure.VERIMAP_CELLS)
-    show_odds(cells, source, made_of, theme)
+    group = show_odds(cells, source, made_of, theme)
     show_rank_tests(asked, cells, source, undefined)
-    return clicked
+    return clicked if group is None else verdicts_of_group(cells, asked, *group)
 
 
 def _cells(asked: VerificationFilter, source: CellSource) -> CouplingCells:
@@ -103,7 +103,13 @@ def _cells(asked: VerificationFilter, source: CellSource) -> CouplingCells:
 
 
 def _show_cells(
-    cells: CouplingCells, fit: CellFit, metric: str, undefined: Undefined, made_of: tuple[object, ...], theme: Theme
+    cells: CouplingCells,
+    fit: CellFit,
+    metric: str,
+    undefined: Undefined,
+    made_of: tuple[object, ...],
+    theme: Theme,
+    asked: VerificationFilter,
 ) -> VerificationFilter | None:
     rows = drawn_once("coupling_points", made_of, lambda: records(cell_points(cells, undefined)))
     found = fit.fit.estimates
@@ -136,7 +142,7 @@ def _show_cells(
         )
     with right:
         slopes = _slope_rows(drawn_once("coupling_slopes", made_of, lambda: task_slopes(cells, undefined))[metric], fit)
-        clickable_chart(
+        slope = clickable_chart(
             drawn_once("coupling_slope_dots", drawn_of, lambda: slope_dots(slopes, metric, theme)),
             key="slopes_chart",
             alt=f"Slope of {METRIC_LABELS[metric]} on generator error by task, with 95 % intervals",
@@ -144,11 +150,30 @@ def _show_cells(
         st.caption(
             "Least squares within a task; grey where p ≥ 0.05. No point: fewer than three cells, or no variation."
         )
+    if slope is not None and cells.table["suite"].notna().any():
+        return verdicts_of_group(cells, asked, *slope)
     if point is None or point[0] is None:
         return None
     suite, task, generator, verifier = point
     return VerificationFilter(
         suites=(suite,), tasks=(task,), generators=(generator,), verifiers=(verifier,), pairing="both", turns=(0,)
+    )
+
+
+def verdicts_of_group(
+    cells: CouplingCells, asked: VerificationFilter, factor: str | None, level: str | None
+) -> VerificationFilter:
+    """Return the verdicts on labelled questions of one task, VLM or data set; without a level those of all cells."""
+    table = cells.table[cells.table[factor] == level] if factor and level else cells.table
+    of_vlm = factor == "model"
+    return replace(
+        asked,
+        suites=tuple(table["suite"].unique()) if factor == "dataset" else asked.suites,
+        tasks=tuple(task.value for task in Task if task.value in set(table["task"])),
+        groups=(),
+        generators=tuple(table["generator"].unique()) if of_vlm else asked.generators,
+        verifiers=tuple(table["verifier"].unique()) if of_vlm else asked.verifiers,
+        turns=(0,),
     )
 
 

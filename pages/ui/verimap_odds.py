@@ -33,8 +33,13 @@ from pages.ui.resources import drawn_once
 from pages.ui.verimap_coupling_words import odds_sentence
 
 
-def show_odds(cells: CouplingCells, source: CellSource, made_of: tuple[object, ...], theme: Theme) -> None:
+def show_odds(
+    cells: CouplingCells, source: CellSource, made_of: tuple[object, ...], theme: Theme
+) -> tuple[str | None, str] | None:
     """Draw the models of the store's counts; of the paper's, which are not published, the printed tables.
+
+    Returns:
+        Factor and level of the odds ratio just clicked (None and "": of all), else None.
 
     Args:
         cells: Of `coupling_cells`.
@@ -45,23 +50,24 @@ def show_odds(cells: CouplingCells, source: CellSource, made_of: tuple[object, .
     st.markdown("**Answer by answer: logistic mixed models**")
     if source is CellSource.PRINTED:
         _show_printed()
-        return
+        return None
     with st.spinner("Fitting three mixed models; this takes a few seconds", show_time=True):
         coupling: Coupling | None = drawn_once("coupling_counts", made_of, lambda: count_fits(cells))
     if coupling is None:
         st.text("There are no counts to fit.")
-        return
+        return None
+    point: list[Any] | None = None
     st.text(odds_sentence(coupling))
     groups = _groups(coupling)
     if groups:
-        clickable_chart(
+        point = clickable_chart(
             drawn_once("coupling_odds", (made_of, theme.name), lambda: odds_forest(groups, theme)),
             key="odds_chart",
             alt="Odds ratios of a verifier error when the generator is wrong, by task, VLM and data set",
         )
         st.caption(
             "Above 1 the verifier errs more often where the generator is wrong. M2; the intervals of single groups "
-            "take the estimated variances as known."
+            "take the estimated variances as known. A point opens its verdicts."
         )
     else:
         st.text("M2 did not converge, so there are no odds ratios by group.")
@@ -75,6 +81,7 @@ def show_odds(cells: CouplingCells, source: CellSource, made_of: tuple[object, .
     st.html(quiet_line(_r2_words(coupling)))
     if coupling.left_out:
         st.caption(f"Only one {' and one '.join(map(_factor, coupling.left_out))}, so without its random effect.")
+    return None if point is None else (point[0], point[1])
 
 
 def _groups(coupling: Coupling) -> list[Mapping[str, Any]]:
@@ -129,7 +136,7 @@ def _model_row(model: CountModel) -> dict[str, Any]:
     row: dict[str, Any] = {"n": fit.n, "df": fit.df}
     if found is None or model.aic is None or model.bic is None:
         return row | {"note": fit.problem}
-    row |= {"loglik": f"{found.loglik:,.1f}".replace("-", "−"), "aic": f"{model.aic:,.1f}", "bic": f"{model.bic:,.1f}"}
+    row |= {"loglik": _number(found.loglik, 1), "aic": _number(model.aic, 1), "bic": _number(model.bic, 1)}
     if len(found.fixed) > 1:
         effect = found.fixed[1]
         row |= {
@@ -181,17 +188,20 @@ def _show_printed() -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.dataframe(
-            pd.DataFrame(records(printed_logistic_models())),
+            pd.DataFrame(
+                [
+                    row | {name: _number(row[name], 1) for name in ("loglik", "aic", "bic")}
+                    for row in records(printed_logistic_models())
+                ]
+            ),
             hide_index=True,
-            column_config={
-                "model": "Model",
-                "loglik": st.column_config.NumberColumn("Log-likelihood", format="%.1f"),
-                "aic": st.column_config.NumberColumn("AIC", format="%.1f"),
-                "bic": st.column_config.NumberColumn("BIC", format="%.1f"),
-            },
+            column_config={"model": "Model", "loglik": "Log-likelihood", "aic": "AIC", "bic": "BIC"},
         )
     with right:
-        variances = [row | {"factor": _factor(row["factor"])} for row in records(printed_logistic_variances())]
+        variances = [
+            row | {"factor": _factor(row["factor"]), "rho": _number(row["rho"], 3)}
+            for row in records(printed_logistic_variances())
+        ]
         st.dataframe(
             pd.DataFrame(variances),
             hide_index=True,
@@ -199,7 +209,7 @@ def _show_printed() -> None:
                 "factor": "M2 by",
                 "var_intercept": st.column_config.NumberColumn("Var. intercept", format="%.3f"),
                 "var_slope": st.column_config.NumberColumn("Var. slope", format="%.3f"),
-                "rho": st.column_config.NumberColumn("Correlation", format="%.3f"),
+                "rho": "Correlation",
             },
         )
     numbers = printed_logistic_numbers()
@@ -209,6 +219,10 @@ def _show_printed() -> None:
         f"{numbers['r2_conditional']:.3f}, McFadden {numbers['r2_mcfadden']:.3f}."
     )
     show_audit_note(AuditedFigure.VERIMAP_LOGISTIC)
+
+
+def _number(value: float, decimals: int) -> str:
+    return f"{value:,.{decimals}f}".replace("-", "−")
 
 
 def _factor(name: str) -> str:

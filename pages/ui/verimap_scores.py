@@ -4,7 +4,7 @@ Columns sort by their values and read as value and 95 % interval; a cell of the 
 False acceptances, the contradiction that matters, are the one column in orange.
 """
 
-__all__ = ["show_cells"]
+__all__ = ["place_words", "show_cells"]
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -14,6 +14,7 @@ import streamlit as st
 from backend.domain.metric import NOT_AVAILABLE
 from backend.domain.records import Origin
 from backend.figures.style import ORIGIN_GLYPHS, Theme
+from backend.figures.tasks import TASK_NAMES
 from backend.services.verimap_cells import AXES
 from backend.services.verimap_routing import route_of_cell
 from backend.verimap.metrics import METRICS, SIGNED_METRICS
@@ -56,9 +57,9 @@ def show_cells(rows: Sequence[Row], theme: Theme, made_of: tuple[object, ...]) -
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     shares = {key: number(f"{METRICS[key].label}, %", help=metric_words(key), width=128) for key in _METRICS}
     config = {
-        "task": text("Task", width=142, pinned=True),
-        "suite": text("Data set", width=86),
-        "pair": text("Verifier", width=165),
+        "task": text("Task", width=106, pinned=True),
+        "suite": text("Data set", width=122),
+        "pair": text("Verifier", width=179),
         "n": number("n", help="Verdicts counted", width=52, format="localized"),
         "fp": number("False acc.", help="Wrong answers that were accepted", width=74, format="localized"),
         "error": shares["error"],
@@ -90,11 +91,11 @@ def _styled(rows: Sequence[Row], routes: Sequence[Route | None], columns: list[s
     table = [
         {
             **row,
-            "task": task_words(row["task"]),
+            "task": TASK_NAMES[row["task"]],
             "suite": dataset_words(row["suite"]),
             "pair": pair_words(row),
             "origin": ORIGIN_GLYPHS[Origin(row["origin"])],
-            "quadrant": _place(row),
+            "quadrant": place_words(row),
             "route": None if route is None else route.decision.label,
             **{key: _number(row, key) for key in _METRICS},
         }
@@ -118,12 +119,12 @@ def _words(row: Row, route: Route | None, column: str, config: Mapping[str, Any]
     return f"{of}: {config[column]['label']}{counts}"
 
 
-def _place(row: Row) -> str | None:
+def place_words(row: Row) -> str | None:
     """Return where a cell falls: once where all axes agree, else axis by axis."""
     if row["too_small"]:
         return "too small to judge"
     places = [row[f"quadrant_{axis}"] for axis in AXES]
-    if places[0] is None:
+    if not any(places):
         return None
     return places[0] if len(set(places)) == 1 else " · ".join(place or NOT_AVAILABLE for place in places)
 

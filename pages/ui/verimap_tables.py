@@ -12,6 +12,7 @@ __all__ = [
     "of_figures",
     "printed_of",
     "related_of",
+    "usual_part",
     "verdicts_of",
 ]
 
@@ -25,7 +26,7 @@ from backend.services.verimap_comparisons import condition_table, relation_table
 from backend.services.verimap_kinship import relations
 from backend.services.verimap_plane import printed_points
 from backend.store.store import Store
-from backend.store.verification_filters import PAIRINGS, VerificationFilter, verification_count
+from backend.store.verification_filters import BOTH, PAIRINGS, VerificationFilter, verification_count
 from backend.verimap.conditions import Condition
 from pages.ui.resources import drawn_once, kept, the_store
 
@@ -110,6 +111,22 @@ def _of_conditions(chosen: VerificationFilter) -> "pd.DataFrame":
 def has_self() -> bool:
     """Return whether some VLM has verified its own answers."""
     return bool(kept(verification_count, VerificationFilter(pairing="self", conditions=tuple(Condition))))
+
+
+def usual_part(asked: VerificationFilter, whole: VerificationFilter) -> VerificationFilter:
+    """Return what holds where the link leaves pairing and turns open.
+
+    Args:
+        asked: The filter as the link has it.
+        whole: What the page shows where the link asks for nothing.
+
+    A link to runs shows them: a verifier of another VLM's answers is not put aside as cross-verification, nor a later
+    turn because the page shows first answers.
+    """
+    if not asked.runs:
+        return whole
+    first = replace(of_figures(asked), turns=whole.turns)
+    return replace(whole, pairing=BOTH, turns=whole.turns if kept(verification_count, first) else ())
 
 
 def printed_of(chosen: VerificationFilter) -> "pd.DataFrame":

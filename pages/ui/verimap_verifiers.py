@@ -99,7 +99,7 @@ def show_matrix(chosen: VerificationFilter, theme: Theme) -> VerificationFilter 
     )
     st.caption(
         f"{metric_words(metric)} Rows: whose answers; columns: who verifies them. Percent with 95 % interval, dark for "
-        "0 and light for 100, over all tasks and data sets chosen."
+        "0 and light for 100, over all tasks, data sets and turns chosen."
     )
     if clicked is None or clicked[1] == "generator":
         return None

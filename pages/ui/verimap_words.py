@@ -1,6 +1,14 @@
 """Sentences of the plane page, each made from the figures on it; no number is typed in."""
 
-__all__ = ["counting_sentence", "headline", "mean_words", "metric_words", "pair_words", "printed_headline"]
+__all__ = [
+    "counting_sentence",
+    "headline",
+    "mean_words",
+    "metric_words",
+    "pair_words",
+    "printed_headline",
+    "quadrant_sentence",
+]
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +16,7 @@ from typing import Any
 
 from backend.domain.metric import NOT_AVAILABLE, percent
 from backend.verimap.metrics import METRICS
-from backend.verimap.quadrants import PlaneThresholds, Quadrant
+from backend.verimap.quadrants import BiasAxis, PlaneThresholds, Quadrant
 from pages.ui.import_report import plural
 from pages.ui.verimap_filters import dataset_words, task_words
 
@@ -34,7 +42,8 @@ def headline(rows: Sequence[Row], thresholds: PlaneThresholds) -> str:
     counts = Counter(row["quadrant_fpr"] for row in judged)
     n_mirage, n_desired = counts[Quadrant.MIRAGE], counts[Quadrant.DESIRED]
     worst = max(judged, key=lambda row: (float(row["fpr"]), int(row["fpr_n"])))
-    where = f"{_who(worst)} on {task_words(worst['task'])} ({dataset_words(worst['suite'])})"
+    task = "questions without a task" if worst["task"] is None else task_words(worst["task"])
+    where = f"{_who(worst)} on {task} ({dataset_words(worst['suite'])})"
     interval = "" if worst["fpr_low"] is None else f"; {100 * worst['fpr_low']:.1f}–{100 * worst['fpr_high']:.1f}"
     lie = "lies" if n_mirage == 1 else "lie"
     return (
@@ -60,6 +69,22 @@ def printed_headline(rows: Sequence[Row], thresholds: PlaneThresholds) -> str:
         f"{counts[Quadrant.MIRAGE]:,} of {len(known):,} printed points lie in the verification mirage (error from "
         f"{_whole(thresholds.error)} and FPR from {_whole(thresholds.fpr)} on), {counts[Quadrant.DESIRED]:,} in the "
         "desired corner; each is a mean over data sets, without n or interval."
+    )
+
+
+def quadrant_sentence(quadrants: Sequence[str], axis: BiasAxis, n: int, n_all: int) -> str:
+    """Return which cells a choice of quadrants leaves, and that it chooses cells alone.
+
+    Args:
+        quadrants: `Quadrant` values; at least one.
+        axis: What they are of, beside error.
+        n: Cells in them.
+        n_all: Cells that fit all other filters.
+    """
+    names = " or ".join(Quadrant(one).label for one in quadrants)
+    return (
+        f"Quadrant {names}, by error and {METRICS[axis].label}: {n:,} of {plural(n_all, 'cell')}. It chooses points of "
+        "the plane and rows of its table; all other figures and the cases keep every verdict."
     )
 
 

@@ -52,6 +52,15 @@ def test_the_slope_leads_from_the_original_to_the_less_biased_value(theme: Theme
     assert list(map(list, figure.data[0].customdata)) == [["run.Leaning", "original"], ["run.Leaning", "less_biased"]]
 
 
+def test_two_that_see_no_image_are_told_apart_by_their_lines() -> None:
+    other = BLIND | {"series": "run.Blind baseline", "vlm": "Blind baseline", "label": "Blind baseline"}
+    dashes = [trace.line.dash for trace in drop_slope(frame(LEANING, BLIND, other)).data]
+    assert dashes == ["solid", "dash", "dot"]
+    look_ups = [row for row in ABLATION if row["vlm_group"] == "blind"]
+    both = [*ABLATION, *(row | {"series": "run.Blind baseline", "vlm": "Blind baseline"} for row in look_ups)]
+    assert [trace.line.dash for trace in ablation_bars(frame(*both)).data[3:]] == ["dash", "dot"]
+
+
 def test_the_names_at_the_ends_tell_the_change_and_do_not_overlap() -> None:
     near = a_drop("Near", 0.6, 0.5001)
     figure = drop_slope(frame(LEANING, near, BLIND, ONE_SIDE))

@@ -1,9 +1,11 @@
 """Promises of the Loop page: rules and filters live in the link, each piece opens its cases, gaps say what to do."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -79,7 +81,7 @@ def test_figures_and_what_they_leave_out_stand_below_each_other(page: AppTest) -
         "Right answers, turn by turn",
         "All fates",
     ]
-    assert "Left out of all figures: 1 first or last answer not judged, of 8 first answers." in html_of(app)
+    assert "Left out of all figures: 1 (first or last answer not judged), of 8 first answers." in html_of(app)
     assert len(app.main.get("plotly_chart")) == 5
     assert "As printed (VeriMap, section 4.6" in captions(app)
 
@@ -147,6 +149,7 @@ def test_a_link_to_fates_lists_their_cases_and_keeps_the_figures(page: AppTest) 
     app = opened(page, **behind_fate(LOOP, VQA_RAD, "all", ("locked",), LoopRule()).to_query())
     assert headings(app)[0] == "Cases"
     assert fates(app)["All"]["n_wrong"] == 4
+    assert "<b>2 verdicts, of 1 loop, 8 first answers</b>" in html_of(app)
     cases = next(frame.value for frame in app.dataframe if "question" in frame.value)
     assert sorted(cases["source_id"]) == ["3", "6"]
 
@@ -177,7 +180,7 @@ def test_the_headline_counts_loops_whose_interval_lies_on_one_side_of_zero() -> 
     assert headline([a_row("a", -0.1, 0.2), a_row("c", None, None)], labels).startswith("None of 2 loops clearly")
     nothing = [{**a_row("a", None, None), "change": None}]
     assert headline(nothing, labels).startswith("No loop here was followed to its end")
-    assert apart_sentence(rows) == "Left out of all figures: 6 not followed to its end, of 90 first answers."
+    assert apart_sentence(rows) == "Left out of all figures: 6 (not followed to its end), of 90 first answers."
     assert apart_sentence([]) == ""
 
 
@@ -189,3 +192,14 @@ def test_data_sets_are_named_where_there_are_several() -> None:
 
 def test_commands_name_a_store_that_is_not_the_default_one() -> None:
     assert all("--store '/my data/s.duckdb'" in line for line in loop_commands(Path("/my data/s.duckdb")))
+
+
+def test_a_share_of_zero_is_no_contradiction_and_has_no_colour(page: AppTest) -> None:
+    app = opened(page)
+    [table] = [frame for frame in app.dataframe if "locked" in frame.value]
+    shares = {row["task"]: float(row["locked"]) for row in table.value.to_dict("records") if row["n_wrong"]}
+    assert shares["All"] > 0
+    styles = table.proto.arrow_data.styler.styles
+    assert {int(at) for at in re.findall(r"row(\d+)_col4\b", styles)} == {
+        at for at, share in enumerate(table.value["locked"]) if share and not pd.isna(share)
+    }

@@ -13,7 +13,9 @@ from backend.store.store import Store
 from pages.ui.resources import opened_store, the_store
 from pages.ui.tags import origin_tag, outcome_tag, vlm_name
 from tests.pages.paired_store import PARTED, SUITE, make_empty_store, make_store
+from tests.pages.test_endoca import chosen_cell
 from tests.services.endoca_files import prediction_lines, write_jsonl
+from tests.services.verification_store import make_verification_store
 
 
 @pytest.fixture
@@ -120,3 +122,25 @@ def test_tags_have_a_shape_an_origin_and_escape_names() -> None:
     assert "right answer, wrong part" in outcome_tag("inconsistent")
     with pytest.raises(ValueError):
         origin_tag("rumoured")
+
+
+def verdicts(path: Path) -> None:
+    make_verification_store(path).close()
+
+
+def test_a_store_of_verdicts_has_no_columns_for_parts_and_names_the_page_that_compares_them(
+    open_overview: Callable[..., AppTest],
+) -> None:
+    app = open_overview(verdicts)
+    [runs] = [frame.value for frame in app.dataframe if "n_answers" in frame.value]
+    assert not {"complex", "joint", "apart", "n_units"} & set(runs)
+    assert "Intervals, and every other metric: Mirage plane." in [caption.value for caption in app.caption]
+    labels = list(runs[runs["suite"] == "vqa-rad"]["label"])
+    assert labels == sorted(labels)
+
+
+def test_a_run_of_a_verifier_is_opened_at_the_wrong_answers_it_accepted(open_overview: Callable[..., AppTest]) -> None:
+    app = open_overview(verdicts)
+    app.session_state["runs"] = chosen_cell(0, "label")
+    app.run()
+    assert ": wrong answers accepted" in html_of(app)

@@ -30,6 +30,7 @@ from pages.ui.run_words import overview_sentence, pace_words, provenance, proven
 from tests.pages.paired_store import PARTED, SILENT, STEADY, SUITE, make_empty_store, make_store
 from tests.services.endoca_files import manifest_lines, write_jsonl
 from tests.services.run_files import PARROT, Parrot, draw_images
+from tests.services.verification_store import ATLAS, BEACON, VQA_RAD, make_verification_store, run_id
 
 OpenRuns = Callable[..., AppTest]
 
@@ -298,3 +299,23 @@ def test_the_blind_baseline_is_a_run_without_a_folder(tmp_path: Path) -> None:
         [run] = run_overview(store)
     assert provenance_sentence(run) == "Parallax computed these answers inside the store, without a run folder."
     assert dict(provenance(run))["Setting"] == ["learned on learnt"]
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (run_id(VQA_RAD, ATLAS, BEACON), "1–1 of 1: there is an answer, but no value can be read"),
+        (run_id(VQA_RAD, BEACON, ATLAS), "1–1 of 1: the call ended in an error."),
+    ],
+    ids=["not readable", "failed"],
+)
+def test_replies_of_a_verifier_that_could_not_be_read_are_listed_and_not_called_wrong(
+    open_runs: OpenRuns, tmp_path: Path, run: str, said: str
+) -> None:
+    make_verification_store(tmp_path / "verdicts.duckdb").close()
+    app = open_runs(tmp_path / "verdicts.duckdb", run=run)
+    captions = [caption.value for caption in app.caption]
+    assert any(caption.startswith(said) for caption in captions)
+    assert not any("wrong answer" in caption for caption in captions)
+    [unread] = [frame.value for frame in app.dataframe if "asked" in frame.value]
+    assert list(unread["asked"]) == ["Question"]

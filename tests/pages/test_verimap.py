@@ -14,6 +14,7 @@ from pages.ui.verimap_cases import cases_behind
 from pages.ui.verimap_controls import unchanged_sentence
 from pages.ui.verimap_legend import plane_legend
 from pages.ui.verimap_plane import facet_names
+from pages.ui.verimap_scores import place_words
 from pages.ui.verimap_verifiers import crossing_sentence
 from pages.ui.verimap_words import counting_sentence, headline, mean_words, pair_words, printed_headline
 from tests.pages.test_endoca import acknowledged_app, chosen_cell, headings, html_of, html_of_all, link, texts_of
@@ -109,7 +110,7 @@ def test_without_a_link_first_answers_of_self_verification_are_shown(page: AppTe
 
 def test_self_and_cross_stay_rows_of_their_own(page: AppTest) -> None:
     app = opened(page, pairing="both", suites=VQA_RAD)
-    pairs = [row["pair"] for row in cells(app) if row["task"] == "modality recognition"]
+    pairs = [row["pair"] for row in cells(app) if row["task"] == "Modality"]
     assert sorted(pairs) == sorted(
         [
             f"{ATLAS}, own answers",
@@ -204,9 +205,36 @@ def test_a_link_that_cannot_be_meant_names_what_can_and_leads_back(
     assert link(app) == {} and not app.exception
 
 
+def test_quadrants_do_not_change_the_sentence_about_all_cells(page: AppTest) -> None:
+    whole = opened(page, cut_min_n="1")
+    told = [text for text in texts_of(whole) if "lie in the verification mirage" in text]
+    assert told and told[0] in texts_of(opened(page, quadrants="desired", cut_min_n="1"))
+
+
+def test_a_place_that_fpr_leaves_open_is_said_by_the_other_axes() -> None:
+    open_ = placed_cell("A", quadrant_fpr=None, quadrant_bias="desired", quadrant_dskew="desired")
+    assert place_words(open_) == "N/A · desired · desired"
+    assert place_words(open_ | {"quadrant_bias": None, "quadrant_dskew": None}) is None
+    assert place_words(open_ | {"too_small": True}) == "too small to judge"
+
+
+def test_a_link_to_runs_shows_them_whoever_verifies_and_whatever_the_turn(page: AppTest) -> None:
+    crossed = cells(opened(page, suites=VQA_RAD, runs=run_id(VQA_RAD, ATLAS, BEACON)))
+    assert {row["pair"] for row in crossed} == {f"{BEACON} on answers of {ATLAS}"}
+    later = cells(opened(page, suites=VQA_RAD, runs=run_id(VQA_RAD, ATLAS, ATLAS, turn=2)))
+    assert {row["turn"] for row in later} == {2}
+
+
 def test_quadrants_choose_cells(page: AppTest) -> None:
+    n_all = len(cells(opened(page, cut_min_n="1")))
     app = opened(page, quadrants="mirage", cut_min_n="1")
     assert {row["quadrant"].split(" · ")[0] for row in cells(app)} == {"mirage"}
+    n = len(cells(app))
+    assert 0 < n < n_all
+    assert any(
+        said.value.startswith(f"Quadrant verification mirage, by error and FPR: {n} of {n_all} cells.")
+        for said in app.caption
+    )
     nobody = opened(page, quadrants="lenient", quadrant_of="dskew", tasks="unlabelled")
     assert "No cell fits these filters. Take one of them away, or clear them all." in texts_of(nobody)
 
@@ -277,12 +305,12 @@ def test_marks_of_the_other_figures_open_their_verdicts(page: AppTest) -> None:
 def test_an_undefined_rate_and_a_missing_task_say_why_they_are_not_available(page: AppTest) -> None:
     app = opened(page, suites=OWN)
     rows = cells(app)
-    at = next(at for at, row in enumerate(rows) if row["task"] == "disease classification")
+    at = next(at for at, row in enumerate(rows) if row["task"] == "Disease")
     assert pd.isna(rows[at]["fnr"]) and pd.isna(rows[at]["dskew"])
     app.session_state["cells"] = chosen_cell(at, "dskew")
     app.run()
     assert "dSkew is N/A, for no verdict is wrong" in html_of(app)
-    unlabelled = next(at for at, row in enumerate(rows) if row["task"] == "not labelled")
+    unlabelled = next(at for at, row in enumerate(rows) if row["task"] == "Not labelled")
     assert pd.isna(rows[unlabelled]["route"])
     app.session_state["cells"] = chosen_cell(unlabelled, "route")
     app.run()
@@ -391,7 +419,16 @@ def test_a_change_is_called_clear_only_with_its_interval_below_zero() -> None:
 
 
 def test_the_control_s_sentence_needs_verdicts_on_both_sides() -> None:
-    assert unchanged_sentence([{"unchanged": None}]) == "No answer has a verdict both with and without the image."
+    none = {"generator": "A", "verifier": "A", "control": "image withheld", "unchanged": None, "n_without": 898}
+    said = "A, own answers: with the image withheld, none of 898 answers has a verdict on both sides to compare."
+    assert unchanged_sentence([none]) == said
+    some = {
+        "generator": "A", "verifier": "A", "control": "image swapped", "unchanged": 0.5, "unchanged_low": None,
+        "unchanged_k": 1, "unchanged_n": 2,
+    }  # fmt: skip
+    assert unchanged_sentence([none, some]) == (
+        f"A, own answers: with the image swapped, 50.0 % of its verdicts stay the same (1/2). {said}"
+    )
 
 
 def test_a_pair_says_who_verifies_whom() -> None:

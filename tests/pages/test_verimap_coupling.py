@@ -10,12 +10,13 @@ from streamlit.testing.v1 import AppTest
 from backend.figures.verimap_coupling import METRIC_LABELS
 from backend.services.verimap_coupling import CellSource, coupling_cells, metric_fits
 from backend.store.store import Store
-from backend.store.verification_filters import BOTH, VerificationFilter
+from backend.store.verification_filters import BOTH, VerificationFilter, verification_count
 from backend.verimap.undefined_rates import Undefined
 from pages.ui.resources import opened_store, the_store
+from pages.ui.verimap_coupling import verdicts_of_group
 from pages.ui.verimap_coupling_words import cells_sentence, coupling_sentence, fit_words, shape_legend
 from tests.pages.test_endoca import html_of, texts_of
-from tests.services.verification_store import ATLAS, BEACON, MODALITY, VQA_RAD, make_verification_store
+from tests.services.verification_store import ATLAS, BEACON, DISEASE, MODALITY, VQA_RAD, make_verification_store
 
 SELF = VerificationFilter(pairing="self")
 
@@ -149,3 +150,25 @@ def test_sentences_say_which_cells_and_which_fit(store_file: Path) -> None:
         "Bias changes with the generator's error: by −19.2 points"
     )
     assert BEACON not in shape_legend([ATLAS, BEACON], {ATLAS: 0}) and "● Atlas" in shape_legend([ATLAS], {ATLAS: 0})
+
+
+def test_a_slope_of_the_store_opens_its_verdicts_and_a_printed_one_nothing(page: AppTest) -> None:
+    for source, told in (
+        ("Cells of this store", "disease classification questions, VLMs verifying their own answers, first answers"),
+        ("Cells as printed", "None"),
+    ):
+        app = opened(page, cells=source)
+        app.session_state["slopes_chart_clicked"] = ["task", DISEASE.value]
+        app.run()
+        assert texts_of(app)[-1] == f"behind {told}"
+
+
+def test_an_odds_ratio_opens_the_verdicts_on_labelled_questions_of_its_group(store_file: Path) -> None:
+    asked = VerificationFilter(pairing="self")
+    with Store.open(store_file) as store:
+        cells = coupling_cells(store, asked, CellSource.STORE)
+        counts = {
+            (factor, level): verification_count(store, verdicts_of_group(cells, asked, factor, level))
+            for factor, level in ((None, ""), ("task", DISEASE), ("model", ATLAS), ("dataset", "VQA-RAD"))
+        }
+    assert list(counts.values()) == [20, 9, 12, 16]

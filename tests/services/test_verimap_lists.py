@@ -6,9 +6,10 @@ import pytest
 
 from backend.errors import AppError
 from backend.services.endoca_series import records
-from backend.services.verimap_lists import case_at, verification_neighbours, verification_page
+from backend.services.verimap_lists import case_at, verdicts_of_runs, verification_neighbours, verification_page
 from backend.store.store import Store
 from backend.store.verification_filters import VerificationFilter, verification_count
+from backend.verimap.conditions import Condition
 from tests.services.verification_store import (
     ATLAS,
     BEACON,
@@ -16,6 +17,7 @@ from tests.services.verification_store import (
     VQA_RAD,
     fill_verification_store,
     make_verification_store,
+    run_id,
     unit_of,
 )
 
@@ -102,3 +104,28 @@ def test_an_empty_store_has_an_empty_list(tmp_path_factory: pytest.TempPathFacto
         assert verification_page(empty, VerificationFilter(), offset=0, limit=9).empty
         fill_verification_store(empty)
         assert not verification_page(empty, VerificationFilter(), offset=0, limit=9).empty
+
+
+@pytest.mark.parametrize(
+    ("runs", "n"),
+    [
+        ((run_id(VQA_RAD, ATLAS, BEACON),), 8),
+        ((run_id(VQA_RAD, ATLAS, ATLAS, condition=Condition.IMAGE_WITHHELD),), 8),
+        ((run_id(VQA_RAD, ATLAS, ATLAS), run_id(VQA_RAD, ATLAS, ATLAS, condition=Condition.IMAGE_SWAPPED)), 8),
+        ((run_id(VQA_RAD, ATLAS),), 16),
+        ((run_id(VQA_RAD, ATLAS, turn=1),), 8),
+        (("no such run",), 0),
+    ],
+    ids=["a verifier", "a control", "a verifier and its control", "a generator", "a later turn", "unknown"],
+)
+def test_a_run_leads_to_its_verdicts_and_a_generator_s_to_those_on_its_answers(
+    store: Store, runs: tuple[str, ...], n: int
+) -> None:
+    chosen = verdicts_of_runs(store, (VQA_RAD,), runs)
+    assert (chosen.suites, verification_count(store, chosen)) == ((VQA_RAD,), n)
+
+
+def test_controls_of_a_generator_s_answers_are_not_pooled_with_plain_verdicts(store: Store) -> None:
+    assert verdicts_of_runs(store, (VQA_RAD,), (run_id(VQA_RAD, ATLAS),)).conditions == ()
+    withheld = run_id(VQA_RAD, ATLAS, ATLAS, condition=Condition.IMAGE_WITHHELD)
+    assert verdicts_of_runs(store, (VQA_RAD,), (withheld,)).conditions == (Condition.IMAGE_WITHHELD,)

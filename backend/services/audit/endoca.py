@@ -328,7 +328,10 @@ def _identity(store: Store) -> Finding:
             f"Complex accuracy × (1 − inconsistency) meets joint accuracy within {100 * most:.2f} points in all rows."
         ),
         definition="Joint accuracy = complex accuracy × (1 − inconsistency).",
-        consequence="The tables are of one computation. What they mean is the matter of endoca-1 and endoca-3.",
+        consequence=(
+            "The tables are of one computation. What they mean is another matter: see joint accuracy without looking, and "
+            "complex questions of one part."
+        ),
         verdict=Verdict.HOLDS if most <= _TENTH else Verdict.FAILS,
         data=table,
     )
