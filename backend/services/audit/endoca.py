@@ -329,8 +329,8 @@ def _identity(store: Store) -> Finding:
         ),
         definition="Joint accuracy = complex accuracy × (1 − inconsistency).",
         consequence=(
-            "The tables are of one computation. What they mean is another matter: see joint accuracy without looking, and "
-            "complex questions of one part."
+            "The tables are of one computation. What they mean is another matter: see joint accuracy without "
+            "looking, and complex questions of one part."
         ),
         verdict=Verdict.HOLDS if most <= _TENTH else Verdict.FAILS,
         data=table,
