@@ -36,7 +36,7 @@ def test_the_first_visit_fills_itself_and_leads_to_a_contradiction_in_two_clicks
     one = main.get_by_role("link", name="See one: right answer, wrong part")
     one.first.wait_for()
     wait_for_app(page)
-    card = main.locator(".headline").filter(has_text="Box VLM")
+    card = main.locator(".headline").filter(has_text="Box VLM").filter(has_text="right on right parts")
     expect(card).to_contain_text("demo")
     expect(card.get_by_text("synthetic", exact=True)).to_be_visible()
     assert page.get_by_text("Bring in the built-in data set").count() == 0

@@ -24,10 +24,13 @@ PAGES = {
     "/asr": "ASR",
     "/surgcheck": "Shortcuts",
     "/cue_workshop": "Cue workshop",
+    "/verimap": "Mirage plane",
+    "/loop": "Feedback loop",
     "/case": "Case",
     "/live": "Live",
     "/runs": "Runs",
     "/data": "Data",
+    "/audit": "Audit",
 }
 LINE = "Research use only, not for clinical decisions"
 ACKNOWLEDGE = "I understand: research use only"
@@ -108,13 +111,13 @@ def test_every_page_is_reached_by_keyboard_alone(open_page: OpenPage) -> None:
     for _ in range(30):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.innerText"))
-        if reached[-1] == "Data":
+        if reached[-1] == "Audit":
             break
     assert [name for name in reached if name in PAGES.values()] == list(PAGES.values())
 
     page.keyboard.press("Enter")
-    page.wait_for_url("**/data")
-    expect(page).to_have_title("Data · Parallax")
+    page.wait_for_url("**/audit")
+    expect(page).to_have_title("Audit · Parallax")
 
 
 def test_the_chrome_of_streamlit_stays_away(open_page: OpenPage) -> None:
