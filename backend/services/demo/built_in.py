@@ -69,13 +69,13 @@ def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> I
     steps: list[Callable[[], ImportReport]] = [
         partial(import_endoca, store, [SourceFile.at(DEMO / MANIFEST)], suite=DEMO_SUITE, report=report)
     ]
-    for run in (DIRECT, BLIND_DIRECT, *chain.from_iterable(RECONCILED.values())):
-        steps.append(partial(import_run, store, RUNS / run, report=report))
+    answered = (DIRECT, BLIND_DIRECT, *chain.from_iterable(RECONCILED.values()))
+    steps.append(partial(import_run, store, *(RUNS / run for run in answered), report=report))
     scenes = SourceFile.at(DEMO / SCENE_GRAPHS)
     surgical = partial(import_scene_graphs, dataset=SYNTHETIC_SURGERY, with_balanced=False, report=report)
     steps.append(partial(surgical, store, scenes, SURGICAL_SUITE))
-    for run in (SURGICAL, BLIND_SURGICAL, SURGICAL_LOOKUP, SURGICAL_TEXT_ONLY):
-        steps.append(partial(import_run, store, RUNS / run, report=report))
+    answered = (SURGICAL, BLIND_SURGICAL, SURGICAL_LOOKUP, SURGICAL_TEXT_ONLY)
+    steps.append(partial(import_run, store, *(RUNS / run for run in answered), report=report))
     steps.append(partial(put_demo_examples, store, DEMO, report))
     steps.append(partial(import_run, store, *(RUNS / chain for chain in MIRAGE_CHAINS), report=report))
     if attach:

@@ -27,6 +27,7 @@ from backend.services.runs.reconciled_runs import (
 from backend.services.runs.reconciliation_plan import STAGES
 from backend.services.runs.record import RunRecord
 from backend.services.runs.verification_runs import check_chain, check_has_bases, put_in_chain
+from backend.services.scoring import Memo
 from backend.store.arrow import arrow_array, arrow_table
 from backend.store.store import Store, insert
 
@@ -66,12 +67,13 @@ def import_run(store: Store, *folders: Path, report: Report = silent) -> ImportR
         found += read_run_folder(folder, outcome.notes)
     found.sort(key=_place)
     n_answers = sum(len(one.prompts) for one in found)
+    memo: Memo = {}
     with store.write() as cursor:
         n_done = 0
         checked: set[str] = set()
         for one in found:
             report("scoring", n_done, n_answers)
-            done = _put(cursor, one)
+            done = _put(cursor, one, memo)
             _check_said_once(done, outcome.runs)
             outcome.runs.append(done)
             outcome.notes.extend(_notes(cursor, one.record))
@@ -98,8 +100,8 @@ def _place(one: CheckedFolder) -> int:
     return 0 if made is None else 1 + (made.step is StepName.SELECT)
 
 
-def _put(cursor: "duckdb.DuckDBPyConnection", read: CheckedFolder) -> RunReport:
-    """Write one run, and return what became of its answers."""
+def _put(cursor: "duckdb.DuckDBPyConnection", read: CheckedFolder, memo: Memo) -> RunReport:
+    """Write one run, and return what became of its answers; what was scored in another folder is not scored again."""
     record, answers, prompts, source = read
     if record.stage == Stage.JUDGE:
         return put_judged(cursor, read)
@@ -117,7 +119,7 @@ def _put(cursor: "duckdb.DuckDBPyConnection", read: CheckedFolder) -> RunReport:
         check_has_bases(cursor, record)
     given = [Answer(*row) for row in zip(*columns, strict=True)]
     kept = whole_answers(cursor, record, given) if record.stage in STAGES else given
-    done = put_answers(cursor, record.key, kept, source, record.vlm.group)
+    done = put_answers(cursor, record.key, kept, source, record.vlm.group, memo)
     _put_facts(cursor, record, answers, prompts)
     if record.system == System.VERIMAP:
         return put_in_chain(cursor, record, done)
