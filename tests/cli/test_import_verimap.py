@@ -87,8 +87,8 @@ def test_bad_lines_stop_everything_unless_they_may_be_skipped(tmp_path: Path, st
     ("arguments", "message", "hint"),
     [
         (["testset.json", "--dataset", "rad"], "'rad' is no data set", "Known: vqa-rad, slake, pathvqa, pmc-vqa"),
-        (["testset.json"], "Name either the files of a data set with --dataset", "import verimap Slake1.0"),
-        (["testset.json", "--records", "r.jsonl"], "Name either the files of a data set with --dataset", "--dataset slake"),
+        (["testset.json"], "Name either the files of a data set", "import verimap Slake1.0"),
+        (["testset.json", "--records", "r.jsonl"], "Name either the files of a data set", "--dataset slake"),
         (["--dataset", "slake", "--labels", "rules"], "no questions of 'slake'", "Stored: none"),
         (["--dataset", "slake"], "No file was named", "labels of its questions"),
         (["testset.json", "--dataset", "slake", "--checked", "c"], "--checked compares labels", "--labels"),
