@@ -76,17 +76,7 @@ def run_blind(store: Store, learn: str, answer: str, report: Report = silent) ->
         Answer(probe_id, baseline.answer(asked.role, asked.question_classes), "")
         for probe_id, asked in _examples(store, answer)
     ]
-    key = RunKey(
-        system=System.ENDOCA,
-        suite=answer,
-        vlm=BLIND_VLM,
-        stage=Stage.DIRECT,
-        origin=Origin.PRECOMPUTED,
-        setting=f"learned on {learn}",
-        prompt_version=BLIND_VERSION,
-        decoding="commonest reference",
-    )
-    return _put(store, key, answers, report)
+    return _put(store, _key(System.ENDOCA, answer, BLIND_VLM, learn, BLIND_VERSION), answers, report)
 
 
 def run_text_lookup(store: Store, learn: str, answer: str, report: Report = silent) -> ImportReport:
@@ -122,17 +112,7 @@ def run_text_lookup(store: Store, learn: str, answer: str, report: Report = sile
         Answer(probe_id, lookups.answer(task, question), "")
         for probe_id, _, task, question, _ in store.rows(_PAIRS, [answer])
     ]
-    key = RunKey(
-        system=System.SURGCHECK,
-        suite=answer,
-        vlm=LOOKUP_VLM,
-        stage=Stage.DIRECT,
-        origin=Origin.PRECOMPUTED,
-        setting=f"learned on {learn}",
-        prompt_version=LOOKUP_VERSION,
-        decoding="commonest reference",
-    )
-    return _put(store, key, answers, report)
+    return _put(store, _key(System.SURGCHECK, answer, LOOKUP_VLM, learn, LOOKUP_VERSION), answers, report)
 
 
 def run_blind_verimap(store: Store, learn: str, answer: str, report: Report = silent) -> ImportReport:
@@ -164,17 +144,7 @@ def run_blind_verimap(store: Store, learn: str, answer: str, report: Report = si
         Answer(probe_id, baseline.answer(Role.ATOMIC, asked.question_classes), "")
         for probe_id, asked in _verimap_examples(store, answer)
     ]
-    key = RunKey(
-        system=System.VERIMAP,
-        suite=answer,
-        vlm=BLIND_VLM,
-        stage=Stage.DIRECT,
-        origin=Origin.PRECOMPUTED,
-        setting=f"learned on {learn}",
-        prompt_version=BLIND_TASKS_VERSION,
-        decoding="commonest reference",
-    )
-    return _put(store, key, answers, report)
+    return _put(store, _key(System.VERIMAP, answer, BLIND_VLM, learn, BLIND_TASKS_VERSION), answers, report)
 
 
 def _verimap_examples(store: Store, suite: str) -> list[tuple[str, Example]]:
@@ -185,6 +155,19 @@ def _verimap_examples(store: Store, suite: str) -> list[tuple[str, Example]]:
         asked = (task, kind, "options" if letter else "")
         found.append((probe_id, Example(Role.ATOMIC, asked, (said.strip().lower(),), said)))
     return found
+
+
+def _key(system: System, suite: str, vlm: str, learn: str, version: str) -> RunKey:
+    return RunKey(
+        system=system,
+        suite=suite,
+        vlm=vlm,
+        stage=Stage.DIRECT,
+        origin=Origin.PRECOMPUTED,
+        setting=f"learned on {learn}",
+        prompt_version=version,
+        decoding="commonest reference",
+    )
 
 
 def _put(store: Store, key: RunKey, answers: list[Answer], report: Report) -> ImportReport:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from backend.vlm.transformers_local import TransformersLocal
 
 VERIFY = Decoding(max_new_tokens=120)
-"""Of verdicts and first looks: what the VLM in the box was trained to say fits."""
+"""Of verdicts: what the VLM in the box was trained to say fits."""
 
 TURNS = 4
 """Revision turns, as many as the paper's loop has."""
