@@ -75,6 +75,9 @@ class Stage(StrEnum):
     """VeriMap: tasks of questions, as an annotator sees them. The store keeps labels; it holds no run of this stage."""
     TEXT_ONLY = "text_only"
     """SurgCheck: the original questions, asked with the image withheld."""
+    SALIENCY = "saliency"
+    """What a VLM attended to when it gave another run's answers. It belongs to that run; the store holds no run of
+    this stage."""
     JUDGE = "judge"
     """What a judge said of another run's answers. It belongs to that run; the store holds no run of this stage."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _OF_RUN = (
     "answers", "scores", "outcomes", "calls", "decisions", "judgements", "extractions", "oracle_judgements",
-    "verifications", "run_bases", "run_facts", "runs",
+    "verifications", "saliency", "saliency_facts", "run_bases", "run_facts", "runs",
 )  # fmt: skip
 """Tables whose rows belong to a run, by ``run_id``."""
 
@@ -69,7 +69,11 @@ def remove_suite(store: Store, suite: str) -> str:
         n_units, n_runs = _count(cursor, "units", "suite", suite), _count(cursor, "runs", "suite", suite)
         for table in _OF_RUN[:-1]:
             cursor.execute(f"DELETE FROM {table} WHERE run_id IN (SELECT run_id FROM runs WHERE suite = ?)", [suite])
-        cursor.execute("DELETE FROM traces WHERE unit_id IN (SELECT unit_id FROM units WHERE suite = ?)", [suite])
+        of_suite = "WHERE unit_id IN (SELECT unit_id FROM units WHERE suite = ?)"
+        cursor.execute(
+            f"DELETE FROM trace_saliency WHERE trace_id IN (SELECT trace_id FROM traces {of_suite})", [suite]
+        )
+        cursor.execute(f"DELETE FROM traces {of_suite}", [suite])
         for table in ("runs", "probes", "pairs", "frames", "examples", "units", "suites"):
             cursor.execute(f"DELETE FROM {table} WHERE suite = ?", [suite])
         named = "SELECT image_id FROM units UNION SELECT picture_id FROM pairs"
