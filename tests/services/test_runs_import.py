@@ -229,13 +229,12 @@ ONE_OF_THE_PLAN = CHANGED.format(n=1, what="rows of its plan")
     [
         *[
             pytest.param(shard_with(**{name: None}), LOST, id=f"no {name}")
-            for name in ("item_id", "probe_id", "stage", "prompt_sha256", "answer", "error", "was_cut", "seconds")
+            for name in ("item_id", "probe_id", "stage", "answer", "error", "was_cut", "seconds")
         ],
         pytest.param(shard_with(seconds=float("nan")), LOST, id="no number of seconds"),
         pytest.param(shard_with(seconds=-1.0), LOST, id="seconds before the beginning"),
         pytest.param(shard_with(n_tokens=-1), LOST, id="fewer tokens than none"),
         pytest.param(shard_with(probe_id="drawn:22::complex"), ONE_ANSWER, id="an answer given to another probe"),
-        pytest.param(shard_with(prompt_sha256="0" * 64), ONE_ANSWER, id="an answer given to another prompt"),
         pytest.param(shard_with(image_sha256="0" * 64), ONE_ANSWER, id="an answer given about another image"),
         pytest.param(shard_with(image_sha256=None), ONE_ANSWER, id="an answer given about no image"),
         pytest.param(shard_with(stage="revise"), ONE_ANSWER, id="an answer of another stage"),

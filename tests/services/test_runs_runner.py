@@ -22,7 +22,7 @@ from backend.services.runs import runner
 from backend.services.runs.error_classes import error_class
 from backend.services.runs.folder import read_plan_table, read_record, read_shards, write_record, write_shard
 from backend.services.runs.lock import LOCK, locked
-from backend.services.runs.plan import Plan, VlmIdentity, read_plan, text_sha256
+from backend.services.runs.plan import Plan, VlmIdentity, item_id, read_plan
 from backend.services.runs.runner import RunStopped, run_plan
 from tests.conftest import ROOT
 from tests.services.run_files import PARROT, Parrot, draw_images, drawn_plan, drawn_store, long_plan, said
@@ -91,7 +91,6 @@ def test_a_run_keeps_every_answer_verbatim_with_what_the_call_was(plan: Plan, fo
         "probe_id": plan.items[0].probe_id,
         "stage": "direct",
         "image_sha256": plan.items[0].image_sha256,
-        "prompt_sha256": text_sha256(plan.items[0].prompt),
         "answer": said(plan.items[0].image, plan.items[0].prompt),
         "error": "",
         "n_tokens": 3,
@@ -106,7 +105,8 @@ def test_every_answer_can_be_traced_to_its_exact_prompt(plan: Plan, folder: Path
     kept = {row["item_id"]: row for row in read_plan_table(folder).to_pylist()}
     assert [row["item_id"] for row in kept.values()] == [item.item_id for item in plan.items]
     for row in read_shards(folder, record).answers.to_pylist():
-        assert text_sha256(kept[row["item_id"]]["prompt"]) == row["prompt_sha256"]
+        asked = (kept[row["item_id"]][name] for name in ("probe_id", "prompt", "image_id", "image_sha256"))
+        assert item_id(plan.key, plan.vlm, *asked) == row["item_id"]
 
 
 def test_the_record_says_who_what_when_and_how_far(plan: Plan, folder: Path) -> None:

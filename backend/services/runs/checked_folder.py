@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from backend.errors import AppError
 from backend.services.runs.direct_answers import folder_record
 from backend.services.runs.folder import RECORD, read_plan_table, read_shards
-from backend.services.runs.plan import item_id, text_sha256
+from backend.services.runs.plan import item_id
 from backend.services.runs.reconciliation_run import ASR_FOLDERS
 from backend.services.runs.record import RunRecord
 from backend.services.runs.verification_run import chain_folders
@@ -111,8 +111,7 @@ def _check_answers(folder: Path, record: RunRecord, rows: list[tuple[Mapping[str
     changed = [
         answer["probe_id"]
         for answer, planned in rows
-        if (answer["probe_id"], answer["stage"], answer["prompt_sha256"])
-        != (planned["probe_id"], record.stage, text_sha256(planned["prompt"]))
+        if (answer["probe_id"], answer["stage"]) != (planned["probe_id"], record.stage)
         or answer["image_sha256"] not in {planned["image_sha256"], None if answer["error"] else planned["image_sha256"]}
         or not (planned["prompt"] or answer["error"])
         or not _are_probabilities(answer["probabilities"])

@@ -33,7 +33,7 @@ from backend.services.runs.folder import (
     write_shard,
 )
 from backend.services.runs.lock import locked
-from backend.services.runs.plan import Item, Plan, text_sha256
+from backend.services.runs.plan import Item, Plan
 from backend.services.runs.record import Counts, RunRecord, Session, new_record, new_session
 from backend.services.runs.surroundings import code_facts, machine_facts
 
@@ -306,7 +306,6 @@ def _row(plan: Plan, item: Item, reply: Reply, image_sha256: str | None) -> Answ
         probe_id=item.probe_id,
         stage=plan.key.stage,
         image_sha256=image_sha256,
-        prompt_sha256=text_sha256(item.prompt),
         answer=_storable(reply.text),
         error=_storable(reply.error),
         n_tokens=reply.n_tokens,
