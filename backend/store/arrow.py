@@ -24,7 +24,7 @@ def arrow_table(columns: Mapping[str, Any]) -> "pa.Table":
 
 
 def arrow_array(values: Sequence[Any]) -> "pa.Array":
-    """Return a column of one kind: text (None allowed), or bool, int, float or lists of text (no None).
+    """Return a column of one kind: text, bool, int or float (None allowed), or lists of text (no None).
 
     The first value that is not None tells the kind; a column without one is text.
 
@@ -34,18 +34,28 @@ def arrow_array(values: Sequence[Any]) -> "pa.Array":
     import pyarrow as pa
 
     first = next((value for value in values if value is not None), "")
-    if isinstance(first, bool):
-        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(_bits(values))])
-    if isinstance(first, int):
-        return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(array("q", values))])
-    if isinstance(first, float):
-        return pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(array("d", values))])
+    if isinstance(first, bool | int | float):
+        return _numbers(values, type(first))
     if isinstance(first, list):
         ends = arrow_array([0, *accumulate(map(len, values))])
         return pa.LargeListArray.from_arrays(ends, arrow_array([text for listed in values for text in listed]))
     builder = pa.lib.StringBuilder()
     builder.append_values(values)
     return builder.finish()
+
+
+def _numbers(values: Sequence[Any], kind: type) -> "pa.Array":
+    """Return a column of one kind of number, with a bit a value that says whether it is known, where some are not."""
+    import pyarrow as pa
+
+    known = None
+    if None in values:
+        known = pa.py_buffer(_bits([value is not None for value in values]))
+        values = [kind() if value is None else value for value in values]
+    if kind is bool:
+        return pa.Array.from_buffers(pa.bool_(), len(values), [known, pa.py_buffer(_bits(values))])
+    made, letter = (pa.int64(), "q") if kind is int else (pa.float64(), "d")
+    return pa.Array.from_buffers(made, len(values), [known, pa.py_buffer(array(letter, values))])
 
 
 def _bits(flags: Sequence[bool]) -> bytes:

@@ -247,7 +247,6 @@ def _answer_table(rows: Sequence[AnswerRow]) -> "pa.Table":
     schema = _answer_schema()
     columns = dict(zip(AnswerRow._fields, zip(*rows, strict=True), strict=True)) if rows else {}
     columns = {name: columns.get(name, ()) for name in schema.names}
-    columns["n_tokens"] = tuple(None if n is None else str(n) for n in columns["n_tokens"])
     return arrow_table(columns).cast(schema)
 
 
