@@ -18,7 +18,7 @@ from backend.services.noise_floor import noise_floor
 from backend.services.published import ABLATION_SOURCE, ASR_SOURCE, AVERAGE, printed_asr
 from backend.services.reconciliation import coverage_table, reconciled_table, reconciliations
 from backend.store.filters import UnitFilter
-from backend.store.queries import unit_count
+from backend.store.unit_lists import unit_count
 from pages.ui.asr_cases import behind_decision, behind_step
 from pages.ui.asr_detail import pick_base, show_decisions, show_groups, show_moves
 from pages.ui.asr_tables import show_changes, show_table_v, show_table_vi

@@ -9,7 +9,7 @@ from backend.services.cases import load_case
 from backend.services.explore import run_names
 from backend.services.live_traces import unit_traces
 from backend.store.filters import UnitFilter
-from backend.store.queries import neighbours
+from backend.store.unit_lists import neighbours
 from pages.ui.answer_words import case_sentence
 from pages.ui.case_place import choose_case, go_to, leave_case, list_address, show_place
 from pages.ui.case_view import show_case

@@ -15,7 +15,7 @@ from backend.services import endoca_series
 from backend.services.audit import AuditedFigure
 from backend.services.explore import run_names
 from backend.store.filters import UnitFilter
-from backend.store.queries import unit_count
+from backend.store.unit_lists import unit_count
 from pages.ui.audit_note import show_audit_note
 from pages.ui.class_table import show_classes
 from pages.ui.clicks import clickable_chart

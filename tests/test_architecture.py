@@ -24,7 +24,7 @@ SYSTEMS = {"endoca", "surgcheck", "verimap"}
 OUTSIDE_LAYERS = {"figures": {"errors", "domain", "figures"}}
 """Figures see the domain, and of the systems their metrics' and outcomes' words alone."""
 
-FIGURES_MAY_SEE = {"metrics", "outcomes", "quadrants", "vocabulary"}
+FIGURES_MAY_SEE = {"metrics", "outcomes", "proxies", "quadrants", "vocabulary"}
 
 PYTHON_FILES = [
     path

@@ -107,8 +107,12 @@ def answer(
     blind: Annotated[bool, typer.Option("--blind", help="Only the blind baseline.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Let the VLM in the box and the blind baseline answer the test split, into the shipped run folders."""
+    """Let the VLM in the box and the blind baseline answer the test split, into the shipped run folders.
+
+    Afterwards the VLM in the box looks into some of its answers and verdicts (saliency).
+    """
     from backend.services.demo.mirage_runs import make_mirage_runs
+    from backend.services.demo.saliency_runs import make_saliency_runs
     from backend.services.demo.shipped_runs import make_blind_runs, make_vlm_runs
     from backend.services.runs.identity import identity_of
     from backend.vlm.registry import Registry
@@ -124,6 +128,7 @@ def answer(
             vlm, identity = load_vlm(entry.spec), identity_of(entry)
             make_vlm_runs(vlm, identity, report)
             make_mirage_runs(vlm, identity, report)
+            make_saliency_runs(vlm, identity, report)
     if options.as_json:
         print_json({"folder": str(RUNS)})
     else:

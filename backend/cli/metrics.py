@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from backend.cli import metrics_verimap
+from backend.cli import metrics_saliency, metrics_verimap
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
 from backend.cli.output import Table, print_json, print_table, say
 from backend.domain.records import Stage, System
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 group = command_group("metrics", "Metrics of the runs in the store. Fractions from 0 to 1 in JSON; N/A is null there.")
 
 metrics_verimap.register(group)
+metrics_saliency.register(group)
 
 _COUNTS = ("n_units", "n_atomic", "n_missing", "n_failed", "n_empty", "n_unparsed", "n_images")
 _METRICS = ("complex_accuracy", "atomic_accuracy", "all_atomic_accuracy", "joint_accuracy", "inconsistency")

@@ -83,11 +83,16 @@ def print_report(report: "ImportReport", *, as_json: bool) -> None:
 
 
 def run_sentence(run: "RunReport") -> str:
-    """Return what became of a run's answers, of a verifier's verdicts, or of a judge's scores."""
+    """Return what became of a run's answers, of a verifier's verdicts, of a judge's scores, or of looks."""
     if run.stage == Stage.JUDGE:
         return (
             f"{run.vlm} on {run.suite}{f' ({run.setting})' if run.setting else ''}: {counted(run.n_answers, 'answer')} "
             f"judged ({run.n_judged_changed:,} new or changed); unscored {run.n_unparsed:,}, failed {run.n_failed:,}."
+        )
+    if run.stage == Stage.SALIENCY:
+        return (
+            f"{run.vlm} on {run.suite}{f' ({run.setting})' if run.setting else ''}: {counted(run.n_answers, 'answer')} "
+            f"looked into ({run.n_looks_changed:,} new or changed); could not be {run.n_failed:,}."
         )
     if run.stage == Stage.VERIFY:
         removed = f", {run.n_removed:,} taken out" if run.n_removed else ""

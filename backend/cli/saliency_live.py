@@ -1,13 +1,15 @@
 """``saliency live``: what a VLM attended to in one image when it answered, and when it judged the answer."""
 
-__all__ = ["register"]
+__all__ = ["no_saliency", "register"]
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from backend.cli.kept_verification import keep_verification
 from backend.cli.live_calls import failed_call, say_untrained, tell_end
 from backend.cli.options import JsonOption, StoreOption, examples, options_of
 from backend.cli.output import Table, print_json, print_table, print_text, say
@@ -18,6 +20,7 @@ from backend.verimap.verification import Course, Step, Verification, verify
 
 if TYPE_CHECKING:
     from backend.services.looks import Look, SaliencyVlm, TwoLooks
+    from backend.store.store import Store
     from backend.vlm.entries import VlmEntry
     from backend.vlm.registry import Registry
     from backend.vlm.saliency.result import Saliency
@@ -37,6 +40,7 @@ def register(group: typer.Typer) -> None:
         epilog=examples(
             'saliency live --image frame.png --question "Is there text?"',
             'saliency live --image frame.png --question "Is there text?" --answer no --model MedGemma --json',
+            'saliency live --image frame.png --question "Is there text?" --save',
         ),
     )(saliency_live)
 
@@ -47,6 +51,9 @@ def saliency_live(
     question: Annotated[str, typer.Option(metavar="TEXT", help="The question.")],
     answer: Annotated[str, typer.Option(metavar="TEXT", help="An answer to look at; else the VLM answers first.")] = "",
     model: Annotated[str, typer.Option(metavar="VLM", help="The VLM's name; an unknown one lists the known.")] = "demo",
+    save: Annotated[
+        bool, typer.Option("--save", help="Keep image, question, trace and maps in the store, for the Live page.")
+    ] = False,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -54,7 +61,8 @@ def saliency_live(
 
     Fractions are of attention: what fell on image tokens, and what would have, had attention been even. The gradient
     is the mean over image tokens of absolute gradient × activation. With --json the maps are printed, too: rows from
-    the top of one grid over the upright image. The calls are told on stderr. No store is opened.
+    the top of one grid over the upright image. The calls are told on stderr. No store is opened unless --save is
+    given; with it, trace_id stands beside the looks.
     """
     from backend.domain.images import check_image
     from backend.endoca.typed_questions import typed_question
@@ -63,24 +71,41 @@ def saliency_live(
 
     options = options_of(ctx, store, as_json)
     image = image.expanduser()
-    check_image(image)
+    facts = check_image(image)
     question, answer = typed_question(question), answer.strip()
     if not question:
         raise AppError("The question is empty.", "Write one behind --question.")
     registry = Registry.load()
     entry = registry.find(model)
     say_untrained([entry], [question])
-    vlm = _opened(registry, entry)
-    try:
-        verification = _verified(vlm, image, question, answer)
-        say("Looking into both …")
-        looks = two_looks(vlm, vlm, image, verification)
-    except KeyboardInterrupt:
-        raise Cancelled from None
+    with ExitStack() as held:
+        opened = held.enter_context(options.open_store()) if save else None
+        vlm = _opened(registry, entry)
+        try:
+            verification = _verified(vlm, image, question, answer)
+            trace_id = ""
+            if opened is not None:
+                answering = None if answer else entry
+                trace_id = keep_verification(opened, image, facts.sha256, verification, entry, answering)
+                say(f"Kept in the store as trace {trace_id}.")
+            say("Looking into both …")
+            looks = two_looks(vlm, vlm, image, verification)
+        except KeyboardInterrupt:
+            raise Cancelled from None
+        if opened is not None:
+            _keep_looks(opened, trace_id, looks)
     if options.as_json:
-        print_json(_figures(looks))
+        print_json(_figures(looks) | ({"trace_id": trace_id} if trace_id else {}))
     else:
         _print(looks)
+
+
+def _keep_looks(store: "Store", trace_id: str, looks: "TwoLooks") -> None:
+    from backend.services.stored_saliency import put_trace_look
+    from backend.vlm.saliency.kept import keep
+
+    for step, look in ((Stage.DIRECT, looks.generator), (Stage.VERIFY, looks.verifier)):
+        put_trace_look(store, trace_id, step, 0, keep(look.saliency))
 
 
 def _opened(registry: "Registry", entry: "VlmEntry") -> "SaliencyVlm":
@@ -96,9 +121,14 @@ def _opened(registry: "Registry", entry: "VlmEntry") -> "SaliencyVlm":
         vlm = registry.open_vlm(entry.name, in_worker=False)
         if isinstance(vlm, SaliencyVlm):
             return vlm
+    raise no_saliency(registry, entry)
+
+
+def no_saliency(registry: "Registry", entry: "VlmEntry") -> AppError:
+    """Return the error of a VLM that cannot be looked into: why, and which can."""
     why_not = entry.attention.why_not or "it does not run on this machine"
     able = ", ".join(one.name for one in registry.entries if one.spec and one.answers.works and one.attention.works)
-    raise AppError(f"{entry.name} gives no saliency: {why_not}.", f"Those that do: {able}.")
+    return AppError(f"{entry.name} gives no saliency: {why_not}.", f"Those that do: {able}.")
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from backend.cli.kept_verification import keep_verification
 from backend.cli.live_calls import error_words, failed_call, say_untrained, tell_end
 from backend.cli.options import JsonOption, StoreOption, examples, options_of
 from backend.cli.output import print_json, print_text, say
@@ -204,28 +205,18 @@ def _kept(
     judging: "VlmEntry",
     answering: "VlmEntry | None",
 ) -> str:
-    """Keep image, question and what was answered in the store; return the trace's id."""
-    from backend.services.live_examples import live_example
-    from backend.services.live_traces import new_trace_id
-    from backend.services.live_units import keep_image
-    from backend.services.runs.identity import identity_of
-    from backend.services.verification_traces import Asked, store_verification_trace
-
-    unit_id = live_example(store, keep_image(store, image.read_bytes()), about.question, about.reference)
     was_cancelled = isinstance(told.error, Cancelled)
-    trace_id = new_trace_id()
-    store_verification_trace(
+    return keep_verification(
         store,
-        trace_id,
-        unit_id,
-        told.verification,
-        Asked(identity_of(judging)),
-        Asked(identity_of(answering)) if answering else None,
+        image,
         image_sha256,
+        told.verification,
+        judging,
+        answering,
+        reference=about.reference,
         was_cancelled=was_cancelled,
         problem="" if told.error is None or was_cancelled else error_words(told.error),
     )
-    return trace_id
 
 
 def _print(

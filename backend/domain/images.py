@@ -10,6 +10,7 @@ __all__ = ["IMAGE_SUFFIXES", "MAX_PIXELS", "ImageFacts", "check_image", "media_t
 import hashlib
 import struct
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,12 +75,16 @@ def media_type(image_format: str) -> str:
     return _MEDIA_TYPES[image_format]
 
 
-def check_image(path: Path) -> ImageFacts:
+def check_image(path: Path, *, decoded: Collection[str] = ()) -> ImageFacts:
     """Check an image file and return what it is.
 
     The format is told by the content, whatever the file's ending says. Of an animation or a
     file with several pages the first picture counts. The picture is decoded once, so that a
     file that ends early is found here and not on a page.
+
+    Args:
+        path: The file.
+        decoded: SHA-256 of files known to decode whole; the same bytes are not decoded again.
 
     Raises:
         AppError: The file cannot be read, is empty, of another format, too large, or damaged.
@@ -100,7 +105,8 @@ def check_image(path: Path) -> ImageFacts:
                 if width * height > MAX_PIXELS:
                     raise _too_large(name, f"{width} × {height} pixels")
                 image_format = image.format or ""
-                image.load()
+                if sha256 not in decoded:
+                    image.load()
                 if image.getexif().get(ExifTags.Base.Orientation, 1) in _ON_ITS_SIDE:
                     width, height = height, width
     except UnidentifiedImageError as error:

@@ -20,7 +20,7 @@ class Decoding:
     """How a reply is decoded: greedily, always."""
 
     max_new_tokens: int = 80
-    """EndoCA's authors used 80 for answers and 120 for ASR calls."""
+    """EndoCA's authors used 80 for answers and 120 for ASR calls. With 0 nothing is generated: what was said is read."""
     reasoning_effort: str = ""
     """For remote VLMs that take it; empty leaves the VLM's own."""
     watched: tuple[str, ...] = ()
@@ -29,6 +29,8 @@ class Decoding:
     @property
     def label(self) -> str:
         """In words, as a run's key has it."""
+        if not self.max_new_tokens:
+            return "teacher-forced"
         effort = f", reasoning effort {self.reasoning_effort}" if self.reasoning_effort else ""
         return f"greedy, {self.max_new_tokens} new tokens{effort}"
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from backend.errors import AppError
-from backend.store.queries import Neighbours, neighbours_in
 from backend.store.store import Store
+from backend.store.unit_lists import Neighbours, neighbours_in
 from backend.store.verification_filters import VERIFICATIONS, VerificationFilter, outcome_sql
 from backend.verimap.conditions import Condition
 

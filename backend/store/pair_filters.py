@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 
 from backend.errors import AppError
 from backend.store.filters import Clause
-from backend.store.queries import Neighbours, neighbours_in
 from backend.store.store import Store
+from backend.store.unit_lists import Neighbours, neighbours_in
 from backend.surgcheck.outcomes import PairOutcome
 from backend.surgcheck.tasks import Cue, Level, Task
 

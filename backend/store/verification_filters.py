@@ -24,6 +24,7 @@ from backend.errors import AppError
 from backend.store.filters import Clause
 from backend.store.loop_fates import FATES, loop_clause
 from backend.store.store import Store
+from backend.store.verification_looks import BOTH_LOOKED
 from backend.verimap.conditions import Condition
 from backend.verimap.outcomes import Policy, Treatment, VerdictOutcome
 from backend.verimap.vocabulary import Task, TaskGroup, dataset_of_name
@@ -40,7 +41,8 @@ PAIRINGS: Mapping[str, str] = MappingProxyType(
 """Who verifies whom → in words."""
 
 BOTH = "both"
-"""In place of one of them: asked for expressly, where a page would take self-verification alone."""
+"""In place of one pairing: asked for expressly, where a page would take self-verification alone. Of looks: at the
+generator's answer and at the verifier's reply."""
 
 APART: Mapping[str, str] = MappingProxyType(
     {"uncertain": "verdict UNCERTAIN", "unparsed": "reply without a verdict", "unjudged": "answer not judged"}
@@ -84,6 +86,8 @@ class VerificationFilter:
     """`FATES`: the last verification of each example with such a fate, in that loop or in any."""
     loop_rule: str = ""
     """`LoopRule.key` of the fates; empty is the default rule."""
+    looked: str = ""
+    """`BOTH`: the saliency of the answer and of the verifier's reply is in the store; it says so."""
     text: str = ""
     """Letters that question, reference, answer or explanation must hold, or the image's name, or the whole of an
     example's id; case and outer spaces are ignored."""
@@ -138,6 +142,8 @@ class VerificationFilter:
             chosen.append(self._outcome_clause())
         if self.loop or self.fates:
             chosen.append(loop_clause(self.loop, self.fates, self.loop_rule, called.get(self.loop, self.loop)))
+        if self.looked:
+            chosen.append(Clause(BOTH_LOOKED, {}, "with saliency of both generator and verifier"))
         if self.text.strip():
             chosen.append(Clause(_TEXT_SQL, {"text": self.text.strip().lower()}, f"with “{self.text.strip()}”"))
         return chosen
@@ -220,6 +226,7 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
     "uncertain": tuple(Treatment),
     "unparsed": tuple(Treatment),
     "fates": FATES,
+    "looked": (BOTH,),
 }
 """Fields that take words of ours."""
 

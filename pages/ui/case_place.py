@@ -15,7 +15,7 @@ from backend.services.cases import suite_system, unit_system
 from backend.services.explore import run_names
 from backend.services.store_contents import totals
 from backend.store.filters import UnitFilter
-from backend.store.queries import Neighbours, unit_page
+from backend.store.unit_lists import Neighbours, unit_page
 from pages.ui.case_steps import case_steps
 from pages.ui.copy import copy_button
 from pages.ui.links import DATA, ENDOCA, LIST, address_of

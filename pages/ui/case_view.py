@@ -24,6 +24,7 @@ from pages.ui.answer_table import answer_table, verdict_order, verdict_tag
 from pages.ui.answer_words import part_name, role_name
 from pages.ui.image_routes import image_url
 from pages.ui.links import DATA, LIVE
+from pages.ui.saliency_case import show_case_looks
 from pages.ui.tags import synthetic_tag
 from pages.ui.trace_view import show_case_traces
 from pages.ui.viewer import Box, Layer, image_viewer
@@ -56,6 +57,7 @@ def show_case(store: Store, case: Case, chosen: UnitFilter) -> None:
         st.page_link(LIVE, label="Run ASR live on this case", query_params={"unit": case.unit_id})
     if case.runs:
         _answers(store, case, chosen)
+        show_case_looks(store, case)
     if not show_case_traces(store, case) and not case.runs:
         st.info(
             "No VLM has answered this case yet. Ask one live, or import a prediction file on the Data page."

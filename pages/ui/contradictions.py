@@ -6,7 +6,7 @@ import streamlit as st
 
 from backend.endoca.outcomes import Outcome
 from backend.store.filters import UnitFilter
-from backend.store.queries import unit_page
+from backend.store.unit_lists import unit_page
 from pages.ui.links import CASE, case_query
 from pages.ui.resources import kept
 

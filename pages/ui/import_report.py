@@ -67,10 +67,17 @@ def summary(report: ImportReport) -> str:
         if suite.n_completed:
             parts.append(f"{plural(suite.n_completed, 'unit')} of suite {suite.suite} completed")
     given = "verdict" if report.runs and all(run.stage == Stage.VERIFY for run in report.runs) else "answer"
-    new, replaced, judged = (
-        sum(getattr(run, field) for run in report.runs) for field in ("n_new", "n_replaced", "n_judged_changed")
+    new, replaced, judged, looked = (
+        sum(getattr(run, field) for run in report.runs)
+        for field in ("n_new", "n_replaced", "n_judged_changed", "n_looks_changed")
     )
-    vlms = sorted({run.vlm for run in report.runs if run.n_new or run.n_replaced or run.n_judged_changed})
+    vlms = sorted(
+        {
+            run.vlm
+            for run in report.runs
+            if run.n_new or run.n_replaced or run.n_judged_changed or run.n_looks_changed
+        }
+    )
     whose = vlms[0] if len(vlms) == 1 else plural(len(vlms), "VLM")
     if new:
         parts.append(f"{plural(new, f'new {given}')} of {whose}")
@@ -78,6 +85,8 @@ def summary(report: ImportReport) -> str:
         parts.append(f"{plural(replaced, given)} of {whose} replaced")
     if judged:
         parts.append(f"a judge’s scores of {plural(judged, 'answer')}")
+    if looked:
+        parts.append(f"saliency of {plural(looked, 'answer')} of {whose}")
     if report.labels is not None and report.labels.n_changed:
         parts.append(label_words(report.labels))
     if report.images.get("new"):
@@ -117,9 +126,10 @@ def show_report(report: ImportReport, *, key: str) -> None:
                 "answers": run.n_answers, "new": run.n_new, "replaced": run.n_replaced, "unchanged": run.n_unchanged,
                 "missing": run.n_missing, "failed": run.n_failed, "empty": run.n_empty, "not readable": run.n_unparsed,
                 "judge’s scores, new": run.n_judged_changed, "not judged": run.n_unjudged,
+                "saliency, new": run.n_looks_changed,
             }
             for run in report.runs
-        ], where_any=("setting", "judge’s scores, new", "not judged"))  # fmt: skip
+        ], where_any=("setting", "judge’s scores, new", "not judged", "saliency, new"))  # fmt: skip
         st.caption(_run_words(report))
     if report.labels is not None:
         show_labels(report.labels)
@@ -186,6 +196,16 @@ def _no_formula(cell: str) -> str:
 
 def _run_words(report: ImportReport) -> str:
     """Return what the counts of runs mean."""
+    looked = [run.stage == Stage.SALIENCY for run in report.runs]
+    of_looks = "Of saliency, failed counts answers that could not be looked into, each with its reason."
+    if all(looked):
+        return of_looks
+    if any(looked):
+        return f"{_answer_words(report)} {of_looks}"
+    return _answer_words(report)
+
+
+def _answer_words(report: ImportReport) -> str:
     if all(run.stage == Stage.VERIFY for run in report.runs):
         return (
             "Answers are verdicts here. Not readable: replies without a verdict. Not judged: verdicts on answers of "

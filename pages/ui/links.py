@@ -15,6 +15,7 @@ __all__ = [
     "LOOP",
     "OVERVIEW",
     "RUNS",
+    "SALIENCY",
     "SURGCHECK",
     "VERIMAP",
     "address_of",
@@ -43,6 +44,7 @@ SURGCHECK = _PAGES / "surgcheck.py"
 CUE_WORKSHOP = _PAGES / "cue_workshop.py"
 VERIMAP = _PAGES / "verimap.py"
 LOOP = _PAGES / "loop.py"
+SALIENCY = _PAGES / "saliency.py"
 AUDIT = _PAGES / "audit.py"
 
 LIST = "cases"

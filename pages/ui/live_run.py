@@ -26,6 +26,7 @@ from pages.ui.errors import show_error
 from pages.ui.import_report import plural
 from pages.ui.links import CASE
 from pages.ui.live_start import begin_anew, choose_vlm, go_to, start_live
+from pages.ui.look_live import show_trace_looks
 from pages.ui.plain import plain
 from pages.ui.trace_cards import STYLE, trace_cards
 from pages.ui.trace_lines import trace_head, verdict_line
@@ -63,6 +64,8 @@ def show_live(store: Store, trace_id: str) -> None:
         else:  # it goes on, or was stored since it was found: then the next look shows that
             watch(found, partial(_show_running, case, found))
             return
+    if isinstance(found, StoredTrace):
+        show_trace_looks(store, found)
     _show_again(store, case, found.trace_id if isinstance(found, StoredTrace) else "")
 
 

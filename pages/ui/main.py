@@ -29,6 +29,7 @@ PAGES = (
     ("SurgCheck", "Cue workshop", "cue_workshop.py"),
     ("VeriMap", "Mirage plane", "verimap.py"),
     ("VeriMap", "Feedback loop", "loop.py"),
+    ("VeriMap", "Saliency", "saliency.py"),
     ("Cases and data", "Case", "case.py"),
     ("Cases and data", "Live", "live.py"),
     ("Cases and data", "Runs", "runs.py"),

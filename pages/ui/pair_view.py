@@ -21,6 +21,7 @@ from pages.ui.links import CUE_WORKSHOP, DATA
 from pages.ui.pair_overlays import pair_layers
 from pages.ui.pair_table import STYLE, pair_judgements, pair_table
 from pages.ui.pair_words import CUE_WORDS, TASK_WORDS, shown_words
+from pages.ui.saliency_case import show_pair_looks
 from pages.ui.viewer import image_viewer
 
 VIEWER_HEIGHT = 264
@@ -48,6 +49,7 @@ def show_pair(store: Store, pair: PairCase, chosen: PairFilter) -> None:
     if runs and others:
         with st.expander(f"What the other {len(others)} runs answered"):
             st.html(pair_table(pair, others, places))
+    show_pair_looks(store, pair)
     st.page_link(CUE_WORKSHOP, label="Ask a VLM this pair in the cue workshop", query_params={"unit": pair.unit_id})
     if runs or others:
         st.subheader("How it was judged")

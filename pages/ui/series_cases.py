@@ -12,7 +12,7 @@ import streamlit as st
 from backend.endoca.outcomes import Outcome
 from backend.services.endoca_series import of_questions
 from backend.store.filters import UnitFilter
-from backend.store.queries import unit_count
+from backend.store.unit_lists import unit_count
 from pages.ui.endoca_words import counted
 from pages.ui.links import DATA, ENDOCA
 from pages.ui.resources import kept

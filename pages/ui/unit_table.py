@@ -11,7 +11,7 @@ import streamlit as st
 from backend.endoca.outcomes import Outcome
 from backend.figures.style import theme_of
 from backend.store.filters import UnitFilter
-from backend.store.queries import unit_answers, unit_count, unit_page
+from backend.store.unit_lists import unit_answers, unit_count, unit_page
 from pages.ui.clicks import OPEN, clickable_table
 from pages.ui.image_routes import thumbnail_url
 from pages.ui.links import CASE, case_query, open_page

@@ -23,7 +23,7 @@ from backend.store.store import Store
 from backend.store.verification_filters import BOTH, VerificationFilter
 from pages.ui.case_place import is_asked_for, list_words, show_place
 from pages.ui.errors import show_error
-from pages.ui.links import LIST, LOOP, VERIMAP, address_of
+from pages.ui.links import LIST, LOOP, SALIENCY, VERIMAP, address_of
 from pages.ui.loop_choices import named_loops
 from pages.ui.resources import kept
 from pages.ui.verification_list import show_verifications
@@ -69,13 +69,14 @@ def show_verification_case(store: Store) -> None:
 def _list_address(chosen: VerificationFilter) -> str:
     """Return the address of the page that lists what a filter chooses.
 
-    Mirage plane looks at first answers that a VLM verified itself where a link does not say otherwise,
+    Mirage plane and Saliency look at first answers that a VLM verified itself where a link does not say otherwise,
     so this one says so.
     """
     if chosen.loop or chosen.fates:
         return address_of(LOOP, chosen.to_query(), LIST)
     turns = chosen.turns or kept(verification_choices).turns
-    return address_of(VERIMAP, replace(chosen, pairing=chosen.pairing or BOTH, turns=turns).to_query(), LIST)
+    page = SALIENCY if chosen.looked else VERIMAP
+    return address_of(page, replace(chosen, pairing=chosen.pairing or BOTH, turns=turns).to_query(), LIST)
 
 
 def _names(chosen: VerificationFilter) -> dict[str, str]:

@@ -13,6 +13,7 @@ from backend.store.verification_filters import VerificationFilter
 from pages.ui.case_view import STYLE as CASE_STYLE
 from pages.ui.case_view import identity_strip, show_image
 from pages.ui.links import LIVE
+from pages.ui.saliency_case import show_verification_looks
 from pages.ui.verification_table import STYLE, Shown, example_html, generator_html
 from pages.ui.verify_case import show_case_verifications
 
@@ -61,3 +62,4 @@ def _show_answers(store: Store, case: VerificationCase, chosen: VerificationFilt
     if named and others:
         with st.expander(f"What {len(others)} other {'VLM' if len(others) == 1 else 'VLMs'} answered"):
             st.html("".join(generator_html(shown, one) for one in others))
+    show_verification_looks(store, case, shown.asked)

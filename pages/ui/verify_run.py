@@ -27,6 +27,7 @@ from pages.ui.copy import copy_button
 from pages.ui.errors import show_error
 from pages.ui.links import CASE
 from pages.ui.live_start import begin_anew, go_to
+from pages.ui.look_live import show_trace_looks
 from pages.ui.tags import origin_tag, vlm_name
 from pages.ui.trace_cards import STYLE as TRACE_STYLE
 from pages.ui.trace_words import ending_words, standing_words
@@ -70,6 +71,8 @@ def show_verification_live(store: Store, trace_id: str) -> None:
         else:  # it goes on, or was stored since it was found: then the next look shows that
             watch(found, partial(_show_running, case, found))
             return
+    if isinstance(found, VerificationTrace):
+        show_trace_looks(store, found)
     _show_again(store, case, found)
 
 

@@ -25,9 +25,11 @@ from pages.ui.case_view import STYLE as CASE_STYLE
 from pages.ui.copy import copy_button
 from pages.ui.errors import show_error
 from pages.ui.links import CASE
+from pages.ui.look_live import show_trace_looks
 from pages.ui.pair_table import STYLE, pair_table, question_html
 from pages.ui.pair_view import show_frames
 from pages.ui.pair_words import outcome_words, run_sentence, text_names
+from pages.ui.trace_cards import STYLE as TRACE_STYLE
 from pages.ui.trace_words import ending_words, standing_words
 from pages.ui.vlm_picker import vlm_picker
 from pages.ui.watching import cancel_button, say_ended, show_unstored_end, watch
@@ -79,6 +81,7 @@ def show_trace(store: Store, trace_id: str) -> None:
     show_frames(store, pair)
     if isinstance(found, PairTrace):
         _show_stored(store, pair, found)
+        show_trace_looks(store, found)
     elif found.is_over and not found.is_stored:
         _show_unstored(pair, found)
     else:  # it goes on, or was stored since it was found: then the next look shows that
@@ -88,8 +91,8 @@ def show_trace(store: Store, trace_id: str) -> None:
 
 
 def _styles() -> None:
-    st.html(CASE_STYLE)
-    st.html(STYLE)
+    for style in (CASE_STYLE, STYLE, TRACE_STYLE):
+        st.html(style)
 
 
 def _show_running(pair: PairCase, asked: LivePair) -> None:

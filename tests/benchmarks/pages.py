@@ -21,7 +21,7 @@ import pandas as pd
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.opening import open_store
-from backend.store import queries
+from backend.store import queries, unit_lists
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from tests.benchmarks.material import manifest, predictions, write
@@ -133,7 +133,7 @@ def time_queries(store: Store, runs: int) -> None:
         ("outcome bars", lambda: queries.outcome_counts(store, core), counts_in_pandas),
         (
             "one page of filtered units",
-            lambda: queries.unit_page(
+            lambda: unit_lists.unit_page(
                 store, UnitFilter(suite="core", complexities=(2,), outcomes=("inconsistent",)), offset=0, limit=50
             ),
             page_in_pandas,

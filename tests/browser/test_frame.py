@@ -26,6 +26,7 @@ PAGES = {
     "/cue_workshop": "Cue workshop",
     "/verimap": "Mirage plane",
     "/loop": "Feedback loop",
+    "/saliency": "Saliency",
     "/case": "Case",
     "/live": "Live",
     "/runs": "Runs",

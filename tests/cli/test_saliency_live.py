@@ -11,6 +11,10 @@ from PIL import Image
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Reply, Vlm
 from backend.errors import AppError
+from backend.services.opening import open_store
+from backend.services.stored_saliency import trace_looks
+from backend.services.verification_traces import load_verification_trace
+from backend.store.store import Store
 from backend.verimap.prompts import generate_prompt, verify_prompt
 from backend.vlm.registry import Registry
 from tests.cli.calling import call, done
@@ -135,6 +139,36 @@ def test_the_table_and_how_to_read_it_go_to_stdout_and_the_calls_to_stderr(
         "VERDICT: CORRECT (0.0 s)",
         "Looking into both …",
     ]
+
+
+def test_kept_in_a_store_the_live_page_finds_what_was_said_and_both_maps(
+    asked: tuple[str | Path, ...], image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind_the_door(LookedInto("Atlas", "one", RIGHT), image, monkeypatch)
+    path = tmp_path / "parallax.duckdb"
+    Store.create(path).close()
+    told = done(*asked, "--save", "--json", "--store", path).json
+    assert list(told) == ["generator", "verifier", "trace_id"]
+    with open_store(path) as store:
+        trace = load_verification_trace(store, told["trace_id"])
+        looks = trace_looks(store, told["trace_id"])
+    assert trace is not None and [step.reply.text for step in trace.verification.steps] == ["one", RIGHT]
+    assert {key: look.fraction for key, look in looks.items()} == pytest.approx(
+        {("direct", 0): 0.3, ("verify", 0): 0.3}
+    )
+
+
+def test_what_was_answered_is_kept_though_it_cannot_be_looked_into(
+    asked: tuple[str | Path, ...], image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind_the_door(LookedInto("Atlas", "one", ""), image, monkeypatch)
+    path = tmp_path / "parallax.duckdb"
+    Store.create(path).close()
+    result = call(*asked, "--save", "--store", path)
+    assert (result.code, result.out) == (2, "")
+    with open_store(path) as store:
+        [(kept,)] = store.rows("SELECT trace_id FROM traces")
+    assert f"Kept in the store as trace {kept}." in result.err
 
 
 def test_an_answer_that_is_given_is_looked_at_and_judged_and_nobody_answers(

@@ -27,6 +27,7 @@ from backend.services.demo.shipped import (
     MIRAGE_BLIND,
     MIRAGE_BY_BLIND,
     MIRAGE_CHAINS,
+    MIRAGE_SALIENCY,
     MIRAGE_SELF,
     MIRAGE_SUITE,
     MIRAGE_SWAPPED,
@@ -45,10 +46,14 @@ from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
 from backend.services.ingest.scene_graphs import import_scene_graphs
 from backend.services.runs.direct_answers import folder_base
+from backend.services.runs.import_run import import_run
 from backend.services.runs.manifest import read_manifest_plan
 from backend.services.runs.plan import VlmIdentity, read_plan
 from backend.services.runs.reconciliation_run import run_reconciliation
 from backend.services.runs.runner import run_plan
+from backend.services.runs.saliency_choice import find_verification, sides_of
+from backend.services.runs.saliency_plan import saliency_plan
+from backend.services.runs.saliency_run import GENERATOR, VERIFIER, LookingVlm, Part, run_saliency
 from backend.services.runs.verification_run import GENERATE, Chain, Participant, run_chain, verify_folder
 from backend.store.store import Store
 from backend.surgcheck.text_lookups import LOOKUP_VLM
@@ -56,6 +61,8 @@ from backend.verimap.conditions import Condition
 from backend.verimap.feedback_loop import DECODINGS
 from backend.vlm.blind import BLIND_VLM
 from backend.vlm.replay import Replay, StoredAnswer
+from backend.vlm.saliency.result import Saliency
+from tests.services.live_fakes import look_at
 
 needs_answers = pytest.mark.skipif(
     not all(
@@ -70,6 +77,7 @@ needs_answers = pytest.mark.skipif(
             SURGICAL_LOOKUP,
             SURGICAL_TEXT_ONLY,
             *(f"{name}/{verify_folder(0)}" for name in MIRAGE_CHAINS),
+            f"{MIRAGE_SALIENCY}/{VERIFIER}",
         )
     ),
     reason="the shipped answers (data/demo/runs) are absent",
@@ -95,6 +103,8 @@ N_EXAMPLES = 10
 """Of VeriMap, about the endoscopy-like frames."""
 N_MIRAGE_RUNS = 9
 """Answers, verdicts, answers and verdicts of a loop; two controls, and both ways between VLM and blind baseline."""
+N_LOOKED_RUNS = 2
+"""Of these, with looks at each of their answers."""
 
 BOX = VlmIdentity("Box VLM", "demo", {"weights": "none, answers by rote"})
 BLIND = VlmIdentity(BLIND_VLM, "blind", {})
@@ -217,7 +227,7 @@ def _surgery(folder: Path) -> None:
 
 
 class Judging:
-    """Says "no" to every question, and finds every answer correct."""
+    """Says "no" to every question, finds every answer correct, and can be looked into."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -225,6 +235,9 @@ class Judging:
     def answer(self, image: Path | None, prompt: str, decoding: Decoding, on_text: OnText) -> Reply:
         is_verdict = "VERDICT" in prompt
         return Reply("EXPLANATION: It is so.\nVERDICT: CORRECT" if is_verdict else "ANSWER: no")
+
+    def saliency(self, image: Path, prompt: str, answer: str) -> Saliency:
+        return look_at(answer)
 
     def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
         return [self.answer(ask.image, ask.prompt, decoding, said_nothing) for ask in asks]
@@ -251,3 +264,23 @@ def _verify(folder: Path) -> None:
         run_chain(first, answers, box, runs / name, Chain(condition), images=first.items)
     run_chain(first, answers, blind, runs / MIRAGE_BY_BLIND, Chain())
     run_chain(of_blind, None, box, runs / MIRAGE_BLIND, Chain(), generator=blind)
+    _look(folder)
+
+
+def _look(folder: Path) -> None:
+    """Write looks at the VLM's first answers and at its verdicts on them."""
+    with (
+        tempfile.TemporaryDirectory() as aside,
+        Store.create(Path(aside, "store.duckdb")) as store,
+    ):
+        put_demo_examples(store, folder)
+        import_run(store, folder / "runs" / MIRAGE_SELF)
+        attach_images(store, folder / files.ENDOSCOPY)
+        sides = sides_of(store, find_verification(store, MIRAGE_SUITE, BOX.name, BOX.name))
+        looking = LookingVlm(Judging(BOX.name))
+        parts = {
+            side: Part(saliency_plan(store, run_id, BOX), looking)
+            for side, run_id in ((GENERATOR, sides.generator_run), (VERIFIER, sides.run_id))
+            if run_id
+        }
+    run_saliency(parts, folder / "runs" / MIRAGE_SALIENCY)

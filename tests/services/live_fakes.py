@@ -1,7 +1,7 @@
 """A fake VLM in a worker's child process that answers all steps of ASR and of VeriMap, and does what it is ordered to.
 
 Its ``source`` is a folder. ``orders.json`` there says what to do at a step instead of answering at once;
-``go`` lets every step that waits go on. Loaded in the child by name; no torch.
+``go`` lets every step that waits go on. A look into it is a step ``saliency``. Loaded in the child by name; no torch.
 """
 
 import json
@@ -12,9 +12,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from backend.domain.progress import Cancelled
 from backend.domain.vlm import Ask, Decoding, OnText, Reply, said_nothing
 from backend.vlm.loading import DeviceFacts, LocalSpec
+from backend.vlm.saliency.geometry import View, regions_of
+from backend.vlm.saliency.result import Saliency, SaliencyError
 
 FACTORY = "tests.services.live_fakes:load"
 
@@ -45,6 +49,25 @@ _BEGINNINGS = {
 def orders(folder: Path, **steps: str) -> None:
     """Say what shall happen at a step: ``wait``, ``fail`` or ``die``."""
     (folder / "orders.json").write_text(json.dumps(steps))
+
+
+def look_at(answer: str) -> Saliency:
+    """Return the saliency of an answer in one layer with one head: 2 × 3 patches, a token a word, by its length."""
+    tokens = tuple(f"{word} " for word in answer.split())
+    share = np.float32(1 / (1 + len(tokens)))
+    falling = (np.arange(6, 0, -1) / 21).astype(np.float32)
+    return Saliency(
+        tokens=tokens,
+        shares=np.full((1, 1, len(tokens)), share),
+        uniform=np.full((1, len(tokens)), np.float32(0.6)),
+        maps=np.tile(falling * share, (1, len(tokens), 1)),
+        gradient=falling,
+        why_no_gradient="",
+        regions=regions_of([View(0, 0, 1, 1, 2, 3)]),
+        grid=(2, 3),
+        why_no_regions="",
+        log_likelihood=-1.0,
+    )
 
 
 def load(spec: LocalSpec) -> "ScriptedVlm":
@@ -78,6 +101,12 @@ class ScriptedVlm:
     def answer_all(self, asks: Sequence[Ask], decoding: Decoding) -> list[Reply]:
         self._stop.clear()
         return [self._step("atomic", "2", said_nothing) for _ in asks]
+
+    def saliency(self, image: Path, prompt: str, answer: str, randomised: int | None = None) -> Saliency:
+        self._stop.clear()
+        if self._step("saliency", answer, said_nothing).error or not answer:
+            raise SaliencyError("The answer holds a control word of this VLM.", "Choose an answer of plain text.")
+        return look_at(answer)
 
     def _step(self, step: str, text: str, on_text: OnText) -> Reply:
         file = self._folder / "orders.json"

@@ -29,6 +29,7 @@ from tests.services.demo_files import (
     N_APART,
     N_ATOMIC,
     N_EXAMPLES,
+    N_LOOKED_RUNS,
     N_MIRAGE_RUNS,
     N_PAIRS,
     N_RUNS,
@@ -122,7 +123,7 @@ def test_the_built_in_data_set_brings_suite_frames_and_runs(shipped_demo: Path, 
     assert (held.runs, held.vlms, held.answers) == (N_ALL_RUNS, 1, n_answers)
     assert [run.vlm for run in done.runs] == [
         "Box VLM", "Blind baseline", *["Box VLM"] * 5, "Blind baseline", "Text look-up", "Box VLM",
-        *MIRAGE_VLMS,
+        *MIRAGE_VLMS, *["Box VLM"] * N_LOOKED_RUNS,
     ]  # fmt: skip
     assert done.images["found"] == 4
     assert apart == N_APART
@@ -135,7 +136,7 @@ def test_reconciled_runs_are_reported(shipped_demo: Path, tmp_path: Path) -> Non
         stages = {row[0] for row in store.rows("SELECT stage FROM runs")}
         n_pairs = store.value("SELECT count(*) FROM units WHERE complexity = 2")
     assert stages == {"direct", "revise", "select", "self_revise", "self_select", "text_only", "verify", "loop"}
-    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * N_ALL_RUNS
+    assert [(run.n_missing, run.n_failed) for run in done.runs] == [(0, 0)] * (N_ALL_RUNS + N_LOOKED_RUNS)
     with report.shipped_store() as store:
         figures = report.paired_figures(store)
         mirage = report.mirage_figures(store)
@@ -151,6 +152,18 @@ def test_reconciled_runs_are_reported(shipped_demo: Path, tmp_path: Path) -> Non
     assert figures["select"]["coverage"] == pytest.approx(1 - n_pairs / N_UNITS)
     assert figures["self_select"]["coverage"] == 1.0
     assert figures["self_select"]["selective_accuracy"] == figures["self_revise"]["after"]
+
+
+def test_looks_are_reported_with_the_gap_between_generator_and_verifier(shipped_demo: Path) -> None:
+    """The fake gives the image 1 / (1 + n) of its attention for n words: two of every answer, six of every verdict."""
+    with report.shipped_store() as store:
+        found = report.saliency_figures(store)
+    whole = found["gaps"]["fraction"]["all"]
+    assert (whole["n"], whole["n_lower"]) == (N_EXAMPLES, N_EXAMPLES)
+    assert (whole["generator_mean"], whole["verifier_mean"]) == pytest.approx((1 / 3, 1 / 7))
+    assert whole["gap"] == pytest.approx(4 / 21)
+    assert found["gaps"]["times_even"]["all"]["generator_mean"] == pytest.approx(1 / 3 / 0.6)
+    assert found["pointing"]["n_looks"] == 2 * N_EXAMPLES
 
 
 def test_stopped_half_way_it_says_that_a_part_is_there_and_the_rest_can_be_brought_in(

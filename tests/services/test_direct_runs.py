@@ -12,8 +12,8 @@ from backend.services.demo.shipped import DEMO_SUITE
 from backend.services.endoca_series import group_table, outcome_table, series_table
 from backend.services.headlines import headlines
 from backend.store.filters import UnitFilter
-from backend.store.queries import unit_page
 from backend.store.store import Store
+from backend.store.unit_lists import unit_page
 from tests.services.demo_files import N_UNITS, make_demo, ship
 
 SUITE = UnitFilter(suite=DEMO_SUITE)

@@ -17,8 +17,8 @@ from backend.services.ingest.files import SourceFile
 from backend.services.ingest.report import ImportReport
 from backend.services.opening import open_store
 from backend.store.filters import UnitFilter
-from backend.store.queries import unit_page
 from backend.store.store import Store
+from backend.store.unit_lists import unit_page
 from tests.services.endoca_files import N_ATOMIC, N_COMPLEX, Line, manifest_lines, prediction_lines, write_jsonl
 
 N_PROBES = N_COMPLEX + N_ATOMIC

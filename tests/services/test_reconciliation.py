@@ -34,8 +34,8 @@ from backend.services.reconciliation import (
 from backend.services.runs.plan import Plan, VlmIdentity
 from backend.services.runs.record import new_record
 from backend.store.filters import UNREADABLE, UnitFilter
-from backend.store.queries import unit_count, unit_page
 from backend.store.store import Store
+from backend.store.unit_lists import unit_count, unit_page
 from tests.services.endoca_files import manifest_lines, write_jsonl
 from tests.services.reconciled_store import (
     AGAIN,

@@ -9,17 +9,9 @@ import pytest
 from backend.endoca.metrics import metric_table, metrics_from_image_sums
 from backend.services.explore import atomic_by_class
 from backend.store.filters import UnitFilter
-from backend.store.queries import (
-    atom_sums,
-    image_sums,
-    outcome_counts,
-    run_groups,
-    unit_answers,
-    unit_count,
-    unit_outcomes,
-    unit_page,
-)
+from backend.store.queries import atom_sums, image_sums, outcome_counts, run_groups, unit_outcomes
 from backend.store.store import Store
+from backend.store.unit_lists import unit_answers, unit_count, unit_page
 from tests.pages.paired_store import PARTED, SILENT, STEADY, SUITE, make_store
 
 

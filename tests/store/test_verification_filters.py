@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from backend.store.verification_filters import (
 )
 from backend.verimap.outcomes import Policy, Treatment, verdict_outcome
 from backend.verimap.verifier import Verdict
+from tests.services.grounding_store import make_grounding_store
 from tests.services.verification_store import ATLAS, BEACON, OWN, VQA_RAD, make_verification_store, run_id
 
 PLAIN = 59
@@ -111,6 +113,7 @@ def test_a_link_gives_back_any_name(
         ({"turns": "first"}, "whole numbers"),
         ({"verdict_outcomes": "fx"}, "unparsed"),
         ({"uncertain": "guess"}, "reject"),
+        ({"looked": "once"}, "both"),
     ],
 )
 def test_a_link_that_cannot_be_meant_names_what_can(query: dict[str, str], known: str) -> None:
@@ -127,3 +130,29 @@ def test_without_a_word_the_policy_is_the_paper_s() -> None:
     assert VerificationFilter().policy == Policy()
     other = replace(VerificationFilter(), uncertain="drop", unparsed="reject")
     assert other.policy == Policy(uncertain=Treatment.DROP, unparsed=Treatment.REJECT)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "n", "sentence"),
+    [
+        (VerificationFilter(looked=BOTH), 7, "with saliency of both generator and verifier"),
+        (
+            VerificationFilter(verifiers=(BEACON,), looked=BOTH), 1,
+            f"verified by {BEACON}, with saliency of both generator and verifier",
+        ),
+        (VerificationFilter(runs=(run_id(VQA_RAD, ATLAS, ATLAS, turn=1),), looked=BOTH), 0, None),
+        (VerificationFilter(suites=(OWN,), looked=BOTH), 0, None),
+    ],
+)  # fmt: skip
+def test_a_choice_by_looks_takes_what_was_looked_into_on_both_sides(
+    tmp_path: Path, chosen: VerificationFilter, n: int, sentence: str | None
+) -> None:
+    with make_grounding_store(tmp_path / "looks.duckdb") as looked:
+        assert verification_count(looked, chosen) == n
+        assert sentence is None or chosen.sentence() == sentence
+        assert VerificationFilter.from_query(chosen.to_query()) == chosen
+        every = replace(chosen, looked="")
+        where, parameters = chosen.where()
+        left = looked.value(f"SELECT count(*) FROM {VERIFICATIONS} WHERE NOT ({where})", parameters)
+        assert left + n == looked.value("SELECT count(*) FROM verifications"), "looked into or not, never unknown"
+        assert verification_count(looked, every) >= n

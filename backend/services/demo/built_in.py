@@ -2,10 +2,12 @@
 
 __all__ = ["DemoStopped", "demo_task", "put_demo", "wants_demo"]
 
-from collections.abc import Callable, Iterator
+import gc
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 from backend.demo.files import MANIFEST, SCENE_GRAPHS
 from backend.domain.progress import Cancelled, Report, silent
@@ -18,6 +20,7 @@ from backend.services.demo.shipped import (
     DIRECT,
     FRAMES,
     MIRAGE_CHAINS,
+    MIRAGE_SALIENCY,
     RECONCILED,
     RUNS,
     SURGICAL,
@@ -32,7 +35,7 @@ from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.images import attach_images
 from backend.services.ingest.log import write_note
-from backend.services.ingest.report import ImportReport
+from backend.services.ingest.report import ImportReport, RunReport
 from backend.services.ingest.scene_graphs import import_scene_graphs
 from backend.services.jobs import Task
 from backend.services.runs.import_run import import_run
@@ -77,10 +80,11 @@ def put_demo(store: Store, report: Report = silent, *, attach: bool = True) -> I
     answered = (SURGICAL, BLIND_SURGICAL, SURGICAL_LOOKUP, SURGICAL_TEXT_ONLY)
     steps.append(partial(import_run, store, *(RUNS / run for run in answered), report=report))
     steps.append(partial(put_demo_examples, store, DEMO, report))
-    steps.append(partial(import_run, store, *(RUNS / chain for chain in MIRAGE_CHAINS), report=report))
+    judged = (*MIRAGE_CHAINS, MIRAGE_SALIENCY)
+    steps.append(partial(import_run, store, *(RUNS / run for run in judged), report=report))
     if attach:
-        steps += [partial(attach_images, store, folder, report=report) for folder in (FRAMES, SURGICAL_FRAMES)]
-    with _begun(store):
+        steps += [partial(_attach, store, folder, done.runs, report) for folder in (FRAMES, SURGICAL_FRAMES)]
+    with _begun(store), _uncollected():
         for number, step in enumerate(steps):
             try:
                 brought = step()
@@ -104,6 +108,25 @@ def _begun(store: Store) -> Iterator[None]:
     finally:
         with store.write() as cursor:
             cursor.execute("DELETE FROM imports WHERE kind = ?", [BEGUN])
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let cyclic garbage lie: the search for it walks through all rows again and again, and finds next to none."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _attach(store: Store, folder: Path, runs: Sequence[RunReport], report: Report) -> ImportReport:
+    """Attach shipped frames. What has the SHA-256 that a shipped run was given was decoded whole when that was made."""
+    given = "SELECT DISTINCT image_sha256 FROM calls WHERE list_contains(?, run_id) AND image_sha256 IS NOT NULL"
+    decoded = {row[0] for row in store.rows(given, [[run.run_id for run in runs]])}
+    return attach_images(store, folder, decoded=decoded, report=report)
 
 
 def demo_task(store: Store) -> Task:

@@ -4,7 +4,15 @@ Every figure is read off the run folders by the code that scores any run. The ga
 had to be reached for the VLM to ship; whatever else came out is reported as it is.
 """
 
-__all__ = ["GATE", "gate_failures", "held_out_report", "mirage_figures", "paired_figures", "shipped_store"]
+__all__ = [
+    "GATE",
+    "gate_failures",
+    "held_out_report",
+    "mirage_figures",
+    "paired_figures",
+    "saliency_figures",
+    "shipped_store",
+]
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,14 +28,18 @@ from backend.services.demo.built_in import put_demo
 from backend.services.demo.questions import Answered, answers_of, surgical_pairs, verifications
 from backend.services.demo.shipped import BLIND_SURGICAL, DEMO_SUITE, SURGICAL, VERIFICATION
 from backend.services.explore import endoca_metrics
+from backend.services.grounding import grounding_table, grounding_tests
 from backend.services.reconciliation import reconciled_table
+from backend.services.saliency_pointing_table import pointing_figures
 from backend.services.verimap_metrics import verimap_metrics
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
+from backend.store.verification_filters import VerificationFilter
 from backend.surgcheck.question_pairs import Pair
 from backend.surgcheck.scoring import exact_match
 from backend.surgcheck.tasks import Cue, Level, Task
 from backend.verimap.outcomes import Policy
+from backend.verimap.proxies import Proxy
 from backend.verimap.verifier import Verdict, parse_verdict
 from backend.vlm.blind import BLIND_VLM
 
@@ -50,7 +62,7 @@ def held_out_report() -> dict[str, Any]:
         AppError: A shipped file is absent or damaged.
     """
     verifier = _verifier()
-    with shipped_store() as store:
+    with shipped_store(attach=True) as store:
         return {
             "vlm": {
                 **paired_figures(store),
@@ -59,6 +71,7 @@ def held_out_report() -> dict[str, Any]:
             },
             "surgical": _surgical(),
             "verimap": mirage_figures(store),
+            "saliency": saliency_figures(store),
         }
 
 
@@ -86,8 +99,11 @@ def gate_failures(report: dict[str, Any]) -> list[str]:
 
 
 @contextmanager
-def shipped_store() -> Iterator[Store]:
+def shipped_store(*, attach: bool = False) -> Iterator[Store]:
     """Open a store that holds the built-in data set and nothing else, for as long as it is needed.
+
+    Args:
+        attach: Whether its frames are attached; only what looks at pixels needs them.
 
     Raises:
         AppError: As `held_out_report`.
@@ -96,7 +112,7 @@ def shipped_store() -> Iterator[Store]:
         tempfile.TemporaryDirectory(prefix="parallax-demo-") as folder,
         Store.create(Path(folder, "demo.duckdb")) as store,
     ):
-        put_demo(store, attach=False)
+        put_demo(store, attach=attach)
         yield store
 
 
@@ -122,6 +138,20 @@ def mirage_figures(store: Store) -> dict[str, Any]:
             if row["pairing"] == "self"
         },
     }
+
+
+def saliency_figures(store: Store) -> dict[str, Any]:
+    """Return how far apart generator and verifier looked, and whether their maps point at what is asked about.
+
+    Returns:
+        gaps: by proxy and group (`ALL`, tasks) the rows of `grounding_tests`; pointing: see `pointing_figures`.
+    """
+    table = grounding_table(store, VerificationFilter())
+    gaps = {
+        str(proxy): {row.pop("group"): row for row in grounding_tests(table, proxy).to_dict("records")}
+        for proxy in Proxy
+    }
+    return {"gaps": gaps, "pointing": pointing_figures(store)}
 
 
 def _direct(store: Store) -> dict[str, Any]:

@@ -10,6 +10,7 @@ __all__ = [
     "MIRAGE_BLIND",
     "MIRAGE_BY_BLIND",
     "MIRAGE_CHAINS",
+    "MIRAGE_SALIENCY",
     "MIRAGE_SELF",
     "MIRAGE_SUITE",
     "MIRAGE_SWAPPED",
@@ -67,6 +68,8 @@ MIRAGE_SELF, MIRAGE_BY_BLIND, MIRAGE_BLIND = "verimap-self", "verimap-by-blind",
 MIRAGE_WITHHELD, MIRAGE_SWAPPED = "verimap-withheld", "verimap-swapped"
 MIRAGE_CHAINS = (MIRAGE_SELF, MIRAGE_BLIND, MIRAGE_BY_BLIND, MIRAGE_WITHHELD, MIRAGE_SWAPPED)
 """Names of the folders of chains, those with first answers before those made from them."""
+MIRAGE_SALIENCY = "verimap-saliency"
+"""Name of the folder with looks at the VLM's own first answers and at its verdicts on them."""
 
 RECONCILED: Mapping[Variant, tuple[str, str]] = MappingProxyType(
     {Variant.ASR: (REVISION, SELECTION), Variant.SELF: (SELF_REVISION, SELF_SELECTION)}

@@ -9,7 +9,7 @@ __all__ = ["attach_images"]
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
@@ -45,6 +45,8 @@ class _Checked:
     """Files looked at so far: each is read once, however many images it could belong to."""
 
     root: Path
+    decoded: Collection[str] = ()
+    """SHA-256 of files known to decode whole."""
     facts: dict[Path, ImageFacts] = field(default_factory=dict)
     faults: dict[Path, str] = field(default_factory=dict)
 
@@ -62,13 +64,15 @@ class _Checked:
             try:
                 if not file.resolve().is_relative_to(self.root):
                     raise AppError(f"{file.name} is a link that leads out of the folder.", "Copy the file into it.")
-                self.facts[file] = check_image(file)
+                self.facts[file] = check_image(file, decoded=self.decoded)
             except AppError as error:
                 self.faults[file] = error.message
         return file in self.facts
 
 
-def attach_images(store: Store, folder: Path, *, report: Report = silent) -> ImportReport:
+def attach_images(
+    store: Store, folder: Path, *, decoded: Collection[str] = (), report: Report = silent
+) -> ImportReport:
     """Give stored images the files that lie in ``folder`` and below it.
 
     Every image in the store is looked for, whichever suite names it. The ending of a file's
@@ -83,6 +87,7 @@ def attach_images(store: Store, folder: Path, *, report: Report = silent) -> Imp
     Args:
         store: Where the images are known.
         folder: Top folder of the files; it is registered, so that its images can be shown.
+        decoded: SHA-256 of files known to decode whole, as for `check_image`.
         report: Told of progress, counted in images; may raise `Cancelled`, which changes nothing.
 
     Returns:
@@ -98,7 +103,7 @@ def attach_images(store: Store, folder: Path, *, report: Report = silent) -> Imp
     root = _checked_root(folder)
     images = _stored_images(store)
     by_name = _files_by_name(root, outcome, report)
-    checked = _Checked(root)
+    checked = _Checked(root, decoded)
     n_so_named = Counter(name for image in images for name in image.names)
     taken: dict[str, tuple[Path, ImageFacts]] = {}
     ambiguous: list[str] = []

@@ -51,6 +51,8 @@ class RunReport:
     """Decisions of a Select run that are new, or other than the store had them."""
     n_judged_changed: int = 0
     """Judgements that are new, or other than the store had them."""
+    n_looks_changed: int = 0
+    """Looks (saliency of answers) that are new, or other than the store had them."""
     n_unjudged: int = 0
     """Of a verifier's run: verdicts on answers that no oracle judged."""
     n_removed: int = 0
@@ -116,6 +118,7 @@ class ImportReport:
             or run.regrouped
             or run.n_decisions_changed
             or run.n_judged_changed
+            or run.n_looks_changed
             or run.n_removed
             for run in self.runs
         )

@@ -17,6 +17,7 @@ from backend.services.runs.folder import RECORD, read_plan_table, read_shards
 from backend.services.runs.plan import item_id
 from backend.services.runs.reconciliation_run import ASR_FOLDERS
 from backend.services.runs.record import RunRecord
+from backend.services.runs.saliency_run import SALIENCY_FOLDERS
 from backend.services.runs.verification_run import chain_folders
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class CheckedFolder(NamedTuple):
 
 
 def read_run_folder(folder: Path, notes: list[str]) -> list[CheckedFolder]:
-    """Return the folder read, or those of an ASR run or of a chain of verification runs inside it.
+    """Return the folder read, or those of an ASR run, of a chain of verification runs or of its looks inside it.
 
     Args:
         folder: A run folder, or one that holds such folders.
@@ -48,7 +49,7 @@ def read_run_folder(folder: Path, notes: list[str]) -> list[CheckedFolder]:
         AppError: It is none, holds no answer, or a damaged file, or something in it was changed.
     """
     source = f"run folder {folder.resolve().name}"
-    inside = (*(folder / name for name in ASR_FOLDERS), *chain_folders(folder))
+    inside = (*(folder / name for name in (*ASR_FOLDERS, *SALIENCY_FOLDERS)), *chain_folders(folder))
     parts = [part for part in inside if (part / RECORD).is_file()]
     if (folder / RECORD).is_file() or not parts:
         return [_whole(folder, _read(folder, source))]

@@ -3,6 +3,7 @@
 __all__ = ["import_run"]
 
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from backend.services.runs.reconciled_runs import (
 )
 from backend.services.runs.reconciliation_plan import STAGES
 from backend.services.runs.record import RunRecord
+from backend.services.runs.saliency_import import put_looked
 from backend.services.runs.verification_runs import check_chain, check_has_bases, put_in_chain
 from backend.services.scoring import Memo
 from backend.store.arrow import arrow_array, arrow_table
@@ -84,15 +86,16 @@ def import_run(store: Store, *folders: Path, report: Report = silent) -> ImportR
         in_chains = _of_verimap(cursor, checked)
         check_made_from(cursor, checked - in_chains, written)
         check_chain(cursor, in_chains, written)
+        outcome.notes.extend(_base_notes([one.record for one in found], each=len(folders) == 1))
         write_log(cursor, outcome)
     report("scoring", n_answers, n_answers)
     return outcome
 
 
 def _place(one: CheckedFolder) -> int:
-    """Return where a folder stands among others: after those it is made from; judges come last."""
+    """Return where a folder stands among others: after those it is made from; judges and looks come last."""
     record = one.record
-    if record.stage == Stage.JUDGE:
+    if record.stage in (Stage.JUDGE, Stage.SALIENCY):
         return sys.maxsize
     if record.setup:
         return 2 * record.setup.turn + (record.stage == Stage.VERIFY)
@@ -105,6 +108,8 @@ def _put(cursor: "duckdb.DuckDBPyConnection", read: CheckedFolder, memo: Memo) -
     record, answers, prompts, source = read
     if record.stage == Stage.JUDGE:
         return put_judged(cursor, read)
+    if record.stage == Stage.SALIENCY:
+        return put_looked(cursor, read)
     if record.stage == Stage.LABEL:
         raise AppError(
             f"{source} holds task labels, which are no answers.",
@@ -218,18 +223,36 @@ def _put_facts(cursor: "duckdb.DuckDBPyConnection", record: RunRecord, answers: 
     insert(cursor, "calls", calls)
 
 
+def _base_notes(records: Sequence[RunRecord], *, each: bool) -> list[str]:
+    """Return what runs were made from: a sentence a run, or a sentence a kind where there are several and not ``each``.
+
+    A run that asks under another version than its direct run's is named in any case.
+    """
+    notes: list[str] = []
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    made = [(record, record.base) for record in records if record.base]
+    n_of_kind = Counter(bool(record.setup) for record, _ in made)
+    for record, base in made:
+        asks_otherwise = not record.setup and base.prompt_version != record.prompt_version
+        if not (each or asks_otherwise or n_of_kind[bool(record.setup)] == 1):
+            counted["other runs" if record.setup else "the direct answers of others"][record.stage] += 1
+            continue
+        answers = "" if record.setup else "the direct answers of "
+        notes.append(f"The {record.stage} run was made from {answers}{base.run_id}.")
+        if asks_otherwise:
+            notes.append(
+                f"Those were given under prompts {base.prompt_version} ({base.origin}), and the {record.stage} run "
+                f"asks under {record.prompt_version}: the two are no run of one version."
+            )
+    for bases, stages in counted.items():
+        listed = ", ".join(f"{n:,} {stage}" for stage, n in stages.items())
+        notes.append(f"{stages.total():,} runs were made from {bases}: {listed}.")
+    return notes
+
+
 def _notes(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> list[str]:
     notes = []
     counts = record.counts
-    if record.base and record.setup:
-        notes.append(f"The {record.stage} run was made from {record.base.run_id}.")
-    elif record.base:
-        notes.append(f"The {record.stage} run was made from the direct answers of {record.base.run_id}.")
-        if record.base.prompt_version != record.prompt_version:
-            notes.append(
-                f"Those were given under prompts {record.base.prompt_version} ({record.base.origin}), and the "
-                f"{record.stage} run asks under {record.prompt_version}: the two are no run of one version."
-            )
     if counts.missing:
         notes.append(f"The run is not finished: {counts.missing:,} of {counts.planned:,} probes were not asked yet.")
     if record.lost_shards:

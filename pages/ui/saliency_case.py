@@ -1,0 +1,267 @@
+"""Where the VLM looked, in a case: two of its answers side by side, of each of the three systems.
+
+In VeriMap these are the generator's answer and a verdict on it, in EndoCA two answers of one VLM, in
+SurgCheck the answers to the two questions of a pair. Nothing is drawn where nobody looked; a look that
+failed says why. Verdicts of controls are left out: their verifiers were not shown this image.
+"""
+
+__all__ = ["show_case_looks", "show_pair_looks", "show_verification_looks"]
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from html import escape
+from typing import NamedTuple
+
+import streamlit as st
+
+from backend.domain.records import Role
+from backend.domain.stage_words import stage_words
+from backend.services.case_looks import ExampleLooks, example_looks
+from backend.services.cases import Case, CaseAnswer, CaseImage, CaseQuestion, CaseRun
+from backend.services.images import image_file
+from backend.services.stored_saliency import StoredLook, run_looks
+from backend.services.surgcheck_cases import PairAnswer, PairCase
+from backend.services.verimap_cases import CaseVerdict, GeneratorCase, VerdictKey, VerificationCase
+from backend.store.store import Store
+from backend.verimap.feedback_loop import given_answer
+from pages.ui.answer_words import answer_name, part_name, role_name
+from pages.ui.image_routes import cue_url, image_url
+from pages.ui.look_words import looked_sentence
+from pages.ui.saliency_checks import Checkable, show_map_checks
+from pages.ui.saliency_view import Pane, saliency_view
+from pages.ui.verification_words import condition_words, verdict_words
+
+TITLE = "Where the VLM looked"
+
+
+class _Seat(NamedTuple):
+    """One answer that was looked into."""
+
+    title: str
+    when: str
+    """When the VLM said it, to begin a sentence: "When judging"."""
+    vlm: str
+    said: str
+    run_id: str
+    probe_id: str
+    look: StoredLook
+
+
+class _Picture(NamedTuple):
+    """The picture that the VLM was shown."""
+
+    url: str | None
+    """None where no file of it is at hand."""
+    image: CaseImage
+
+
+def show_verification_looks(store: Store, case: VerificationCase, asked: Collection[VerdictKey] = ()) -> None:
+    """Draw a generator's answer beside a verdict on it; which, is chosen where several were looked into.
+
+    Args:
+        store: Holds the looks.
+        case: The example.
+        asked: The verdicts that the page's list asks for; they come first.
+    """
+    held = example_looks(store, case.unit_id)
+    if held is None:
+        return
+    offered = _verifications(case, held, asked)
+    _head()
+    if offered:
+        labels = [label for label, _ in offered]
+        place = 0
+        if len(offered) > 1:
+            place = st.selectbox(
+                "Verification", range(len(offered)), format_func=labels.__getitem__, key=f"looks_of_{case.unit_id}"
+            )
+        _show(store, _frame(store, case.image), offered[place][1], f"looks_{case.unit_id}_{place}")
+    _say_failed(held.looks.values())
+
+
+def show_case_looks(store: Store, case: Case) -> None:
+    """Draw two answers of one VLM to a case: at first that to the complex question and that to its first part."""
+    found = run_looks(store, [question.probe_id for question in case.questions])
+    if not found:
+        return
+    by_vlm: dict[str, list[_Seat]] = {}
+    for run in case.runs:
+        seats = [
+            _case_seat(run, question, answer, found[run.run_id, question.probe_id])
+            for question, answer in zip(case.questions, run.answers, strict=True)
+            if (run.run_id, question.probe_id) in found
+        ]
+        by_vlm.setdefault(run.vlm, []).extend(seats)
+    names = [name for name, seats in by_vlm.items() if any(seat.look.kept for seat in seats)]
+    _head()
+    if names:
+        name = names[0]
+        if len(names) > 1:
+            name = st.selectbox("VLM", names, key=f"looks_of_{case.unit_id}")
+        chosen = _two(by_vlm[name], f"{case.unit_id}_{name}")
+        _show(store, _frame(store, case.image), chosen, f"looks_{case.unit_id}_{_key(chosen)}")
+    _say_failed(found.values())
+
+
+def show_pair_looks(store: Store, pair: PairCase) -> None:
+    """Draw where a VLM looked when it answered the original question and the less-biased one."""
+    found = run_looks(store, [pair.original.probe_id, pair.less_biased.probe_id])
+    if not found:
+        return
+    offered = {}
+    for run in pair.runs:
+        seats = [
+            _pair_seat(question, answer, run.vlm, run.run_id, found[run.run_id, question.probe_id])
+            for question, answer in ((pair.original, run.original), (pair.less_biased, run.less_biased))
+            if answer is not None and (run.run_id, question.probe_id) in found
+        ]
+        if any(seat.look.kept for seat in seats):
+            offered[run.run_id] = (" · ".join(filter(None, (run.vlm, run.setting))), seats)
+    _head()
+    if offered:
+        run_id = next(iter(offered))
+        if len(offered) > 1:
+            run_id = st.selectbox(
+                "Run", list(offered), format_func=lambda one: offered[one][0], key=f"looks_of_{pair.unit_id}"
+            )
+        _show(store, _pair_picture(store, pair), offered[run_id][1], f"looks_{pair.unit_id}_{run_id}")
+    _say_failed(found.values())
+
+
+def _head() -> None:
+    st.subheader(TITLE, anchor="looks")
+
+
+def _show(store: Store, picture: _Picture, seats: Sequence[_Seat], key: str) -> None:
+    """Draw one look or two, what they come to in a sentence, and how far the maps can be trusted."""
+    kept = [(seat, seat.look.kept) for seat in seats if seat.look.kept]
+    for seat in seats:
+        if seat.look.kept is None:
+            st.text(f"{seat.title}: there is no look. {seat.look.error}")
+    if len(kept) == 2:
+        (left, one), (right, two) = kept
+        first, second = ((left, one), (right, two)) if right.when != "When judging" else ((right, two), (left, one))
+        sentence = looked_sentence(
+            (first[0].when, first[1]), (second[0].when, second[1]), who=(first[0].vlm, second[0].vlm)
+        )
+        st.html(f'<p style="margin:0">{escape(sentence)}</p>')
+    if not kept:
+        return
+    saliency_view(
+        picture.url,
+        picture.image.width,
+        picture.image.height,
+        [Pane(seat.title, seat.said, look) for seat, look in kept],
+        label=picture.image.file,
+        key=key,
+    )
+    show_map_checks(store, [Checkable(seat.title, seat.run_id, seat.probe_id) for seat, _ in kept], key=f"check_{key}")
+
+
+def _say_failed(looks: Collection[StoredLook]) -> None:
+    """Say how many looks of the case could not be had, and why."""
+    reasons = Counter(look.error for look in looks if look.kept is None)
+    for reason, n in reasons.most_common():
+        st.text(f"{n} of {len(looks)} looks at answers to this case could not be had: {reason}")
+
+
+def _verifications(
+    case: VerificationCase, held: ExampleLooks, asked: Collection[VerdictKey]
+) -> list[tuple[str, list[_Seat]]]:
+    """Return what can be shown, each under its name: first what the list asks for, then what parts from the truth."""
+    found: list[tuple[tuple[bool, ...], str, list[_Seat]]] = []
+    seen: set[str] = set()
+    for generator in case.generators:
+        for verdict in generator.verdicts:
+            if verdict.place or verdict.condition.is_control:
+                continue
+            base = held.answered_in.get(verdict.run.run_id, "")
+            seats = []
+            if base in held.looks:
+                said = verdict.answer or ""
+                seats.append(_generator_seat(generator.vlm, said, base, held))
+            if verdict.run.run_id in held.looks:
+                seats.append(_verifier_seat(verdict, held))
+            if any(seat.look.kept for seat in seats):
+                seen |= {seat.run_id for seat in seats}
+                order = (verdict.key not in asked, len(seats) < 2, not verdict.contradicts, bool(verdict.turn))
+                found.append((order, _verification_label(generator, verdict), seats))
+        for answer in generator.answers:
+            for run in answer.runs:
+                if run.run_id in held.looks and held.looks[run.run_id].kept and run.run_id not in seen:
+                    seen.add(run.run_id)
+                    seat = _generator_seat(generator.vlm, answer.text or "", run.run_id, held)
+                    found.append(((True, True, True, False), f"{generator.vlm}, not verified", [seat]))
+    return [(label, seats) for _, label, seats in sorted(found, key=lambda one: one[0])]
+
+
+def _verification_label(generator: GeneratorCase, verdict: CaseVerdict) -> str:
+    turn = f", turn {verdict.turn}" if verdict.turn else ""
+    whose = "its own answer" if verdict.is_self else f"the answer of {generator.vlm}"
+    return f"{verdict.verifier} on {whose}{turn}: {verdict_words(verdict.verdict, verdict.status)} ({condition_words(verdict.condition)})"
+
+
+def _generator_seat(vlm: str, said: str, run_id: str, held: ExampleLooks) -> _Seat:
+    return _Seat(f"Generator ({vlm})", "When answering", vlm, said, run_id, held.probe_id, held.looks[run_id])
+
+
+def _verifier_seat(verdict: CaseVerdict, held: ExampleLooks) -> _Seat:
+    run_id, name = verdict.run.run_id, verdict.verifier
+    return _Seat(
+        f"Verifier ({name})",
+        "When judging",
+        name,
+        given_answer(verdict.reply or ""),
+        run_id,
+        held.probe_id,
+        held.looks[run_id],
+    )
+
+
+def _case_seat(run: CaseRun, question: CaseQuestion, answer: CaseAnswer, look: StoredLook) -> _Seat:
+    is_complex = question.role == Role.COMPLEX
+    name = answer_name(question.role) if is_complex else part_name(question)
+    when = "When answering the complex question" if is_complex else f"When answering part {question.position + 1} alone"
+    title = f"{name} ({run.vlm}, {stage_words(run.stage)})"
+    return _Seat(title, when, run.vlm, answer.text, run.run_id, question.probe_id, look)
+
+
+def _pair_seat(question: CaseQuestion, answer: PairAnswer, vlm: str, run_id: str, look: StoredLook) -> _Seat:
+    name = role_name(question.role)
+    return _Seat(f"{name} ({vlm})", f"With the {name.lower()}", vlm, answer.said.text, run_id, question.probe_id, look)
+
+
+def _two(seats: Sequence[_Seat], key: str) -> list[_Seat]:
+    """Draw the choice of two answers of a VLM, and return them; one that is chosen twice stands once."""
+    if len(seats) < 2:
+        return list(seats)
+    chosen = []
+    for side, first, column in zip(("Left", "Right"), (0, 1), st.columns(2), strict=True):
+        with column:
+            place = st.selectbox(
+                f"{side} picture",
+                range(len(seats)),
+                index=first,
+                format_func=lambda one: seats[one].title,
+                key=f"look_{side}_{key}",
+            )
+        chosen.append(place)
+    return [seats[place] for place in dict.fromkeys(chosen)]
+
+
+def _key(seats: Sequence[_Seat]) -> str:
+    return "_".join(f"{seat.run_id}_{seat.probe_id}" for seat in seats)
+
+
+def _frame(store: Store, image: CaseImage) -> _Picture:
+    return _Picture(image_url(image.image_id) if image_file(store, image.image_id) else None, image)
+
+
+def _pair_picture(store: Store, pair: PairCase) -> _Picture:
+    """Return the picture that was sent, its cue drawn in; where it cannot be had, its frame, whose places are the same."""
+    picture = pair.picture
+    if picture.width and picture.height and image_file(store, picture.image_id):
+        return _Picture(image_url(picture.image_id), picture)
+    if pair.drawing is not None and image_file(store, pair.frame.image_id):
+        return _Picture(cue_url(pair.unit_id), pair.frame)
+    return _frame(store, pair.frame)
