@@ -4,13 +4,13 @@ __all__ = ["register"]
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from backend.cli.live_calls import error_words, failed_call, say_untrained, tell_end
+from backend.cli.live_calls import Told, error_words, failed_call, say_untrained
 from backend.cli.options import JsonOption, StoreOption, examples, options_of
 from backend.cli.output import print_json, print_text, say
 from backend.domain.progress import Cancelled
@@ -19,7 +19,6 @@ from backend.endoca.decision import Decision
 from backend.errors import AppError
 
 if TYPE_CHECKING:
-    from backend.domain.vlm import Vlm
     from backend.store.store import Store
     from backend.vlm.entries import VlmEntry
 
@@ -71,7 +70,8 @@ def asr_live(
     with ExitStack() as held:
         opened = held.enter_context(options.open_store()) if save else None
         say(f"Loading {entry.name} …")
-        told = _reconciled(registry.open_vlm(model, in_worker=False), image, question, parts, variant)
+        vlm, told = registry.open_vlm(model, in_worker=False), _Told(question, variant)
+        told.follow(lambda: reconcile(vlm, image, question, parts, told, variant))
         error = told.error or _failed_call(told)
         try:
             if opened is not None and told.has_answers:
@@ -109,22 +109,12 @@ def _questions(question: str, atomic: list[str], *, are_needed: bool) -> tuple[s
     return question, proposed
 
 
-@dataclass(slots=True)
-class _Told:
-    """Follows a reconciliation on stderr, and keeps what was answered."""
+@dataclass
+class _Told(Told[Step]):
+    """Follows a reconciliation."""
 
     question: str
     variant: Variant
-    steps: list[Step] = field(default_factory=list)
-    error: Exception | None = None
-    """Why the VLM as a whole could not go on, be it a bug; or that somebody cancelled it."""
-    n_pieces: int = 0
-    """Of the present reply."""
-
-    @property
-    def has_answers(self) -> bool:
-        """Whether any call was answered."""
-        return any(not step.reply.error for step in self.steps)
 
     @property
     def trace(self) -> Trace:
@@ -137,28 +127,10 @@ class _Told:
         elif position == 0:
             say("Atomic:")
 
-    def says(self, text: str) -> None:
-        self.n_pieces += 1
-        say(text, end="")
-
     def ends(self, step: Step) -> None:
-        self.steps.append(step)
         if step.name is StepName.ATOMIC:
             say(f"  {step.question} ", end="")
-        tell_end(step.reply, was_streamed=self.n_pieces > 0)
-
-
-def _reconciled(vlm: "Vlm", image: Path, question: str, parts: list[str], variant: Variant) -> _Told:
-    told = _Told(question, variant)
-    try:
-        reconcile(vlm, image, question, parts, told, variant)
-    except KeyboardInterrupt:
-        told.error = Cancelled()
-    except Exception as error:  # noqa: BLE001 - raised again once what was answered is printed
-        told.error = error
-    if told.error is not None:
-        say("")
-    return told
+        super().ends(step)
 
 
 def _failed_call(told: _Told) -> AppError | None:
@@ -173,15 +145,14 @@ def _kept(store: "Store", image: Path, image_sha256: str, parts: list[str], told
     from backend.services.runs.identity import identity_of
 
     unit_id = live_unit(store, keep_image(store, image.read_bytes()), told.question, parts)
-    was_cancelled = isinstance(told.error, Cancelled)
     return store_trace(
         store,
         unit_id,
         told.trace,
         identity_of(entry),
         image_sha256,
-        was_cancelled=was_cancelled,
-        problem="" if told.error is None or was_cancelled else error_words(told.error),
+        was_cancelled=told.was_cancelled,
+        problem=told.problem,
     )
 
 

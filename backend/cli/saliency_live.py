@@ -3,14 +3,13 @@
 __all__ = ["no_saliency", "register"]
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from backend.cli.kept_verification import keep_verification
-from backend.cli.live_calls import failed_call, say_untrained, tell_end
+from backend.cli.live_calls import Told, failed_call, say_untrained
 from backend.cli.options import JsonOption, StoreOption, examples, options_of
 from backend.cli.output import Table, print_json, print_table, print_text, say
 from backend.domain.progress import Cancelled
@@ -131,31 +130,20 @@ def no_saliency(registry: "Registry", entry: "VlmEntry") -> AppError:
     return AppError(f"{entry.name} gives no saliency: {why_not}.", f"Those that do: {able}.")
 
 
-@dataclass(slots=True)
-class _Told:
-    """Tells a verification on stderr."""
-
-    n_pieces: int = field(default=0, init=False)
-    """Of the present reply."""
+class _Told(Told[Step]):
+    """Follows a verification."""
 
     def begins(self, name: Stage, turn: int, question: str, prompt: str) -> None:
         self.n_pieces = 0
         say(f"{_TITLES[name]}: ", end="")
 
-    def says(self, text: str) -> None:
-        self.n_pieces += 1
-        say(text, end="")
-
-    def ends(self, step: Step) -> None:
-        tell_end(step.reply, was_streamed=self.n_pieces > 0)
-
 
 def _verified(vlm: "SaliencyVlm", image: Path, question: str, answer: str) -> Verification:
-    try:
-        verification = verify(vlm, vlm, image, question, _Told(), Course(answer))
-    except BaseException:
-        say("")  # ends the line of the call
-        raise
+    told, course = _Told(), Course(answer)
+    told.follow(lambda: verify(vlm, vlm, image, question, told, course))
+    if told.error is not None:
+        raise told.error
+    verification = Verification(question, course, tuple(told.steps))
     if failed := verification.failed_step:
         raise failed_call(failed.name, failed.reply, has_answers=len(verification.steps) > 1)
     return verification

@@ -93,7 +93,7 @@ def saliency_run(
     options = options_of(ctx, store, as_json)
     registry = Registry.load()
     with options.open_store() as opened:
-        run_id = run or _verification(opened, registry, suite, generator, verifier, condition, turn)
+        run_id = _named_run(opened, registry, run, suite, generator, verifier, condition, turn)
         wanted = _plans(opened, registry, run_id, limit, per_task)
     folder = out.expanduser() if out else DATA / "runs" / _last(wanted.plans).key.run_id
     if wanted.why_no_generator:
@@ -120,9 +120,10 @@ def saliency_run(
     _show_records(records, wanted, folder, options)
 
 
-def _verification(
+def _named_run(
     store: "Store",
     registry: "Registry",
+    run: str | None,
     suite: str | None,
     generator: str | None,
     verifier: str | None,
@@ -131,6 +132,12 @@ def _verification(
 ) -> str:
     from backend.services.runs.saliency_choice import find_verification
 
+    if run and (suite or generator or verifier):
+        raise AppError(
+            "A run that is named by --run needs no --suite, --generator and --verifier.", "Leave out one or the other."
+        )
+    if run:
+        return run
     if not (suite and generator and verifier):
         raise AppError(
             "It is not said whose answers are looked into.",

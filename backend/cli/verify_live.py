@@ -3,14 +3,14 @@
 __all__ = ["register"]
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from backend.cli.kept_verification import keep_verification
-from backend.cli.live_calls import error_words, failed_call, say_untrained, tell_end
+from backend.cli.live_calls import Told, error_words, failed_call, say_untrained
 from backend.cli.options import JsonOption, StoreOption, examples, options_of
 from backend.cli.output import print_json, print_text, say
 from backend.domain.progress import Cancelled
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from backend.domain.vlm import Vlm
     from backend.services.oracle import OracleWord
-    from backend.store.store import Store
     from backend.vlm.entries import VlmEntry
 
 _TITLES = {Stage.DIRECT: "Answer", Stage.LOOK: "First look", Stage.VERIFY: "Verifier", Stage.LOOP: "Answer again"}
@@ -95,12 +94,23 @@ def verify_live(
     with ExitStack() as held:
         opened = held.enter_context(options.open_store()) if save else None
         vlms = _opened(judging, answering)
-        told = _verified(vlms, image, question, course)
+        told = _Told(question, course)
+        told.follow(lambda: verify(vlms.generator, vlms.verifier, image, question, told, course))
         error = told.error or _failed_call(told)
         about = _About(question, reference.strip(), answering.name if answering else None, judging.name)
         try:
             if opened is not None and told.has_answers:
-                trace_id = _kept(opened, image, facts.sha256, about, told, judging, answering)
+                trace_id = keep_verification(
+                    opened,
+                    image,
+                    facts.sha256,
+                    told.verification,
+                    judging,
+                    answering,
+                    reference=about.reference,
+                    was_cancelled=told.was_cancelled,
+                    problem=told.problem,
+                )
         except BaseException as unkept:
             _print(about, told.verification, [error, unkept], None, as_json=options.as_json)
             if error is not None:
@@ -144,22 +154,12 @@ def _opened(judging: "VlmEntry", answering: "VlmEntry | None") -> _Vlms:
     return _Vlms(verifier, registry.open_vlm(answering.name, in_worker=False))
 
 
-@dataclass(slots=True)
-class _Told:
-    """Follows a verification on stderr, and keeps what was answered."""
+@dataclass
+class _Told(Told[Step]):
+    """Follows a verification."""
 
     question: str
     course: Course
-    steps: list[Step] = field(default_factory=list)
-    error: Exception | None = None
-    """Why a VLM as a whole could not go on, be it a bug; or that somebody cancelled it."""
-    n_pieces: int = 0
-    """Of the present reply."""
-
-    @property
-    def has_answers(self) -> bool:
-        """Whether any call was answered."""
-        return any(not step.reply.error for step in self.steps)
 
     @property
     def verification(self) -> Verification:
@@ -169,54 +169,10 @@ class _Told:
         self.n_pieces = 0
         say(f"{_TITLES[name]}{f' (turn {turn})' if turn else ''}: ", end="")
 
-    def says(self, text: str) -> None:
-        self.n_pieces += 1
-        say(text, end="")
-
-    def ends(self, step: Step) -> None:
-        self.steps.append(step)
-        tell_end(step.reply, was_streamed=self.n_pieces > 0)
-
-
-def _verified(vlms: _Vlms, image: Path, question: str, course: Course) -> _Told:
-    told = _Told(question, course)
-    try:
-        verify(vlms.generator, vlms.verifier, image, question, told, course)
-    except KeyboardInterrupt:
-        told.error = Cancelled()
-    except Exception as error:  # noqa: BLE001 - raised again once what was answered is printed
-        told.error = error
-    if told.error is not None:
-        say("")
-    return told
-
 
 def _failed_call(told: _Told) -> AppError | None:
     failed = told.verification.failed_step
     return failed_call(failed.name, failed.reply, has_answers=told.has_answers) if failed else None
-
-
-def _kept(
-    store: "Store",
-    image: Path,
-    image_sha256: str,
-    about: _About,
-    told: _Told,
-    judging: "VlmEntry",
-    answering: "VlmEntry | None",
-) -> str:
-    was_cancelled = isinstance(told.error, Cancelled)
-    return keep_verification(
-        store,
-        image,
-        image_sha256,
-        told.verification,
-        judging,
-        answering,
-        reference=about.reference,
-        was_cancelled=was_cancelled,
-        problem="" if told.error is None or was_cancelled else error_words(told.error),
-    )
 
 
 def _print(
