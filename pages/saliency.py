@@ -90,10 +90,6 @@ else:
 st.html(quiet_line(AS_PRINTED))
 show_audit_note(AuditedFigure.VERIMAP_GROUNDING)
 
-st.subheader("Can these maps be trusted?")
-show_pointing(the_store(), theme)
-show_tampered(the_store(), chosen)
-
 if not asked.looked:
     st.subheader("Cases", anchor=LIST)
     show_verifications(listed, key="cases")
@@ -102,3 +98,8 @@ if point is not None:
     show_two_looks(str(point[0]), str(point[1]), listed)
 elif row is not None:
     show_pairs_behind(group_filter(chosen, by, row["group"]), names)
+
+# Last, since frames are drawn again for it the first time: all the rest stands by then.
+st.subheader("Can these maps be trusted?")
+show_tampered(the_store(), chosen)
+show_pointing(the_store(), theme)

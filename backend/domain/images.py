@@ -84,7 +84,8 @@ def check_image(path: Path, *, decoded: Collection[str] = ()) -> ImageFacts:
 
     Args:
         path: The file.
-        decoded: SHA-256 of files known to decode whole; the same bytes are not decoded again.
+        decoded: SHA-256 of files known to decode whole; the same bytes are not decoded again, but for a PNG whose
+            orientation may stand behind its pixels.
 
     Raises:
         AppError: The file cannot be read, is empty, of another format, too large, or damaged.

@@ -20,7 +20,7 @@ class Decoding:
     """How a reply is decoded: greedily, always."""
 
     max_new_tokens: int = 80
-    """EndoCA's authors used 80 for answers and 120 for ASR calls. With 0 nothing is generated: what was said is read."""
+    """EndoCA's authors used 80 for answers and 120 for ASR calls. With 0 nothing is generated: words are read."""
     reasoning_effort: str = ""
     """For remote VLMs that take it; empty leaves the VLM's own."""
     watched: tuple[str, ...] = ()

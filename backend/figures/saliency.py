@@ -32,7 +32,7 @@ from backend.verimap.proxies import Proxy
 Row = Mapping[str, Any]
 Trace = dict[str, Any]
 
-MOST_POINTS = 400
+MOST_POINTS = 300
 """Of a group with more pairs, so many are drawn: evenly over their differences, the extreme ones among them."""
 _MOST_LINES = 40
 """Of a group with more pairs, the two points of a pair are not joined: the lines would cover them."""
@@ -71,12 +71,13 @@ def grounding_boxes(
         drawn = [] if group == ALL else _drawn(own[group], proxy)
         if 0 < len(drawn) <= _MOST_LINES and len(drawn) == len(own[group]):
             traces.append(_lines(drawn, proxy, places[group], theme))
+        words = [case_words(row, proxy) for row in drawn]
         for side in SIDES:
             values = [row[f"{side}_{proxy}"] for row in own[group]]
             if values:
                 traces.append(_box(values, side, places[group], theme))
             if drawn:
-                traces.append(_points(drawn, proxy, side, places[group], theme))
+                traces.append(_points(drawn, words, proxy, side, places[group], theme))
     shown = [test for test in tests if test["n"]]
     for side in SIDES:
         if proxy is Proxy.FRACTION:
@@ -209,7 +210,7 @@ def _box(values: Sequence[float], side: str, place: int, theme: Theme) -> Trace:
     }  # fmt: skip
 
 
-def _points(rows: Sequence[Row], proxy: Proxy, side: str, place: int, theme: Theme) -> Trace:
+def _points(rows: Sequence[Row], words: Sequence[str], proxy: Proxy, side: str, place: int, theme: Theme) -> Trace:
     return {
         "type": "scatter", "mode": "markers",
         "x": [place + _spread(row, *_POINTS_AT[side]) for row in rows],
@@ -219,7 +220,7 @@ def _points(rows: Sequence[Row], proxy: Proxy, side: str, place: int, theme: The
             "opacity": 0.75,
         },
         "customdata": [[row["unit_id"], row["run_id"], side] for row in rows],
-        "hovertext": [case_words(row, proxy) for row in rows], "hoverinfo": "text",
+        "hovertext": list(words), "hoverinfo": "text",
         "cliponaxis": False, "showlegend": False,
     }  # fmt: skip
 
@@ -289,7 +290,8 @@ def _difference_points(rows: Sequence[Row], proxy: Proxy, place: int, theme: The
             "opacity": 0.75,
         },
         "customdata": [[row["unit_id"], row["run_id"]] for row in rows],
-        "hovertext": [case_words(row, proxy) for row in rows], "hoverinfo": "text", "cliponaxis": False, "showlegend": False,
+        "hovertext": [case_words(row, proxy) for row in rows], "hoverinfo": "text",
+        "cliponaxis": False, "showlegend": False,
     }  # fmt: skip
 
 

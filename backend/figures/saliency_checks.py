@@ -110,7 +110,7 @@ def maps_beside(
             notes.append(
                 {
                     "text": f"{escape(kind)}, {escape(name)}", "x": sum(domain) / 2, "y": 1.0, "xref": "paper",
-                    "yref": "paper", "yanchor": "bottom", "showarrow": False,
+                    "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False,
                     "font": {"size": 12, "color": theme.quiet},
                 }
             )  # fmt: skip

@@ -7,6 +7,7 @@ that by outcome among them: unlike a rate, a gap over false acceptances alone do
 __all__ = [
     "ALL",
     "NO_OUTCOME",
+    "By",
     "FailedLooks",
     "GroundingCounts",
     "any_look",

@@ -207,7 +207,7 @@ _LOOKS = """
 def _cover(mask: NDArray[np.bool_], grid: tuple[int, int]) -> NDArray[np.float64]:
     """Return the share of each cell of a grid inside a mask; a pixel on an edge counts in part."""
     rows, columns = grid
-    covered = cv2.resize(mask.astype(np.float64), (columns, rows), interpolation=cv2.INTER_AREA)
+    covered = cv2.resize(mask.astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA)
     return np.asarray(covered, dtype=np.float64)
 
 

@@ -72,11 +72,7 @@ def summary(report: ImportReport) -> str:
         for field in ("n_new", "n_replaced", "n_judged_changed", "n_looks_changed")
     )
     vlms = sorted(
-        {
-            run.vlm
-            for run in report.runs
-            if run.n_new or run.n_replaced or run.n_judged_changed or run.n_looks_changed
-        }
+        {run.vlm for run in report.runs if run.n_new or run.n_replaced or run.n_judged_changed or run.n_looks_changed}
     )
     whose = vlms[0] if len(vlms) == 1 else plural(len(vlms), "VLM")
     if new:

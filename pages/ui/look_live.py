@@ -98,8 +98,13 @@ def _show(store: Store, trace: AnyTrace, chosen: Sequence[TraceReply], kept: _Lo
     if not chosen:
         return
     if len(chosen) == 2:
-        first, second = ((when_words(reply), kept[reply.key]) for reply in chosen)
-        st.html(f'<p style="margin:0">{escape(looked_sentence(first, second))}</p>')
+        left, right = chosen
+        sentence = looked_sentence(
+            (when_words(left), kept[left.key]),
+            (when_words(right), kept[right.key]),
+            who=(left.vlm.name, right.vlm.name),
+        )
+        st.html(f'<p style="margin:0">{escape(sentence)}</p>')
     for reply in chosen:
         if reply.by_person:
             st.text(f"A person gave this answer: it is read as if {reply.vlm.name} had given it to the question.")

@@ -33,6 +33,8 @@ from pages.ui.verification_words import condition_words, verdict_words
 
 TITLE = "Where the VLM looked"
 
+JUDGING = "When judging"
+
 
 class _Seat(NamedTuple):
     """One answer that was looked into."""
@@ -140,7 +142,7 @@ def _show(store: Store, picture: _Picture, seats: Sequence[_Seat], key: str) -> 
             st.text(f"{seat.title}: there is no look. {seat.look.error}")
     if len(kept) == 2:
         (left, one), (right, two) = kept
-        first, second = ((left, one), (right, two)) if right.when != "When judging" else ((right, two), (left, one))
+        first, second = ((left, one), (right, two)) if right.when != JUDGING else ((right, two), (left, one))
         sentence = looked_sentence(
             (first[0].when, first[1]), (second[0].when, second[1]), who=(first[0].vlm, second[0].vlm)
         )
@@ -168,20 +170,20 @@ def _say_failed(looks: Collection[StoredLook]) -> None:
 def _verifications(
     case: VerificationCase, held: ExampleLooks, asked: Collection[VerdictKey]
 ) -> list[tuple[str, list[_Seat]]]:
-    """Return what can be shown, each under its name: first what the list asks for, then what parts from the truth."""
+    """Return what can be shown, each under its name: first what the list asks for, then what parts from the truth.
+
+    An answer stands alone where no verdict on it was looked into.
+    """
     found: list[tuple[tuple[bool, ...], str, list[_Seat]]] = []
     seen: set[str] = set()
     for generator in case.generators:
         for verdict in generator.verdicts:
-            if verdict.place or verdict.condition.is_control:
+            if verdict.place or verdict.condition.is_control or verdict.run.run_id not in held.looks:
                 continue
             base = held.answered_in.get(verdict.run.run_id, "")
-            seats = []
+            seats = [_verifier_seat(verdict, held)]
             if base in held.looks:
-                said = verdict.answer or ""
-                seats.append(_generator_seat(generator.vlm, said, base, held))
-            if verdict.run.run_id in held.looks:
-                seats.append(_verifier_seat(verdict, held))
+                seats.insert(0, _generator_seat(generator.vlm, verdict.answer or "", base, held))
             if any(seat.look.kept for seat in seats):
                 seen |= {seat.run_id for seat in seats}
                 order = (verdict.key not in asked, len(seats) < 2, not verdict.contradicts, bool(verdict.turn))
@@ -191,14 +193,15 @@ def _verifications(
                 if run.run_id in held.looks and held.looks[run.run_id].kept and run.run_id not in seen:
                     seen.add(run.run_id)
                     seat = _generator_seat(generator.vlm, answer.text or "", run.run_id, held)
-                    found.append(((True, True, True, False), f"{generator.vlm}, not verified", [seat]))
+                    found.append(((True, True, True, False), f"The answer of {generator.vlm} alone", [seat]))
     return [(label, seats) for _, label, seats in sorted(found, key=lambda one: one[0])]
 
 
 def _verification_label(generator: GeneratorCase, verdict: CaseVerdict) -> str:
     turn = f", turn {verdict.turn}" if verdict.turn else ""
     whose = "its own answer" if verdict.is_self else f"the answer of {generator.vlm}"
-    return f"{verdict.verifier} on {whose}{turn}: {verdict_words(verdict.verdict, verdict.status)} ({condition_words(verdict.condition)})"
+    said = f"{verdict_words(verdict.verdict, verdict.status)} ({condition_words(verdict.condition)})"
+    return f"{verdict.verifier} on {whose}{turn}: {said}"
 
 
 def _generator_seat(vlm: str, said: str, run_id: str, held: ExampleLooks) -> _Seat:
@@ -206,16 +209,8 @@ def _generator_seat(vlm: str, said: str, run_id: str, held: ExampleLooks) -> _Se
 
 
 def _verifier_seat(verdict: CaseVerdict, held: ExampleLooks) -> _Seat:
-    run_id, name = verdict.run.run_id, verdict.verifier
-    return _Seat(
-        f"Verifier ({name})",
-        "When judging",
-        name,
-        given_answer(verdict.reply or ""),
-        run_id,
-        held.probe_id,
-        held.looks[run_id],
-    )
+    run_id, name, said = verdict.run.run_id, verdict.verifier, given_answer(verdict.reply or "")
+    return _Seat(f"Verifier ({name})", JUDGING, name, said, run_id, held.probe_id, held.looks[run_id])
 
 
 def _case_seat(run: CaseRun, question: CaseQuestion, answer: CaseAnswer, look: StoredLook) -> _Seat:
@@ -258,7 +253,7 @@ def _frame(store: Store, image: CaseImage) -> _Picture:
 
 
 def _pair_picture(store: Store, pair: PairCase) -> _Picture:
-    """Return the picture that was sent, its cue drawn in; where it cannot be had, its frame, whose places are the same."""
+    """Return the picture that was sent, its cue drawn in; where it cannot be had, its frame."""
     picture = pair.picture
     if picture.width and picture.height and image_file(store, picture.image_id):
         return _Picture(image_url(picture.image_id), picture)

@@ -8,14 +8,15 @@ from html import escape
 import streamlit as st
 
 from backend.errors import AppError
+from backend.services.case_looks import example_looks
 from backend.services.images import image_file
-from backend.services.looked_pairs import looked_pair
 from backend.services.verimap_case_loading import load_verification_case
 from backend.services.verimap_cases import CaseVerdict, VerificationCase
 from backend.store.verification_filters import VerificationFilter, verification_count
 from backend.verimap.conditions import Condition
 from backend.verimap.feedback_loop import given_answer
 from backend.verimap.outcomes import Policy
+from backend.vlm.saliency.kept import KeptSaliency
 from pages.ui.errors import show_error
 from pages.ui.image_routes import image_url
 from pages.ui.links import CASE, SALIENCY
@@ -39,31 +40,36 @@ def show_two_looks(unit_id: str, run_id: str, listed: VerificationFilter) -> Non
         listed: The list the case stands in.
     """
     store = the_store()
-    pair = looked_pair(store, unit_id, run_id)
     try:
         case = load_verification_case(store, unit_id)
     except AppError as error:
         show_error(error)
         return
-    verdict = _verdict_of(case, run_id)
-    if pair is None or verdict is None:
+    verdict, looks = _verdict_of(case, run_id), _looks_of(unit_id, run_id)
+    if verdict is None or looks is None:
         st.text("These looks are not in the store any more: another answer took the place of the one looked into.")
         return
+    generator, verifier = looks
     st.html(STYLE)
     with st.container(horizontal=True, gap="small"):
         st.html(_said(case, verdict, listed.policy), width="stretch")
         st.page_link(CASE, label="Open its case", query_params={"unit": unit_id, **listed.to_query()})
-    st.text(looked_sentence(("When judging", pair.verifier), ("When answering", pair.generator)))
+    who = (verdict.verifier, verdict.generator)
+    st.text(looked_sentence(("When judging", verifier), ("When answering", generator), who=who))
+    panes = [
+        Pane(f"Generator ({verdict.generator})", verdict.answer or generator.answer, generator),
+        Pane(f"Verifier ({verdict.verifier})", given_answer(verdict.reply or ""), verifier),
+    ]
+    if verdict.condition.is_control:
+        st.text("The verifier was shown another image, so its map is not drawn over this one.")
+        del panes[1]
     image = case.image
     at_hand = bool(image.width and image.height and image_file(store, image.image_id))
     saliency_view(
         image_url(image.image_id) if at_hand else None,
         image.width,
         image.height,
-        [
-            Pane(f"Generator ({verdict.generator})", verdict.answer or pair.generator.answer, pair.generator),
-            Pane(f"Verifier ({verdict.verifier})", given_answer(verdict.reply or ""), pair.verifier),
-        ],
+        panes,
         label=image.file,
         key=f"looks_{run_id}_{unit_id}",
         height_px=300,
@@ -95,13 +101,25 @@ def _said(case: VerificationCase, verdict: CaseVerdict, policy: Policy) -> str:
     shown = "" if verdict.condition is Condition.PLAIN else f" ({condition_words(verdict.condition)})"
     what = task_words(case.task.value if case.task else None)
     return (
-        f'<section class="verified"><div><span class="role">question</span> {escape(case.question)} '
+        '<section class="verified" style="border:none;padding:0">'
+        f'<div><span class="role">question</span> {escape(case.question)} '
         f"<small>{escape(what)}; reference: {escape(case.reference or 'N/A')}</small></div>"
         f'<div class="answer"><span class="role">answered</span>{answer_html(verdict.answer)}'
         f"{truth_html(verdict.oracle_correct, verdict.oracle)}</div>"
         f'<div class="answer {"parts" if verdict.contradicts else ""}"><span class="role">judged{escape(shown)}</span>'
         f"{verdict_html(verdict)}{outcome_html(verdict, policy)}</div></section>"
     )
+
+
+def _looks_of(unit_id: str, run_id: str) -> tuple[KeptSaliency, KeptSaliency] | None:
+    """Return the generator's look and the verifier's; None where one of the two is not there."""
+    found = example_looks(the_store(), unit_id)
+    if found is None:
+        return None
+    generator, verifier = (found.looks.get(run) for run in (found.answered_in.get(run_id, ""), run_id))
+    if generator is None or verifier is None or generator.kept is None or verifier.kept is None:
+        return None
+    return generator.kept, verifier.kept
 
 
 def _verdict_of(case: VerificationCase, run_id: str) -> CaseVerdict | None:

@@ -83,8 +83,7 @@ def pointing_sentences(found: Mapping[str, Any]) -> list[str]:
     ]
     every = [row for row in found["rows"] if row["object"] == EVERY]
     for vlm in dict.fromkeys(row["vlm"] for row in every):
-        own = [row for row in every if row["vlm"] == vlm]
-        told.append(f"{vlm}: {'; '.join(_pointed(row) for row in own)}.")
+        told.append(_pointed(vlm, [row for row in every if row["vlm"] == vlm]))
     left = [
         f"{found[key]:,} {words}"
         for key, words in (
@@ -108,7 +107,10 @@ def tampered_sentence(rows: Sequence[Row]) -> str:
     told = ["A verdict that is given for what the image shows should change where the image is taken away or swapped."]
     for row in rows:
         if row["unchanged"] is None:
-            told.append(f"{pair_words(row)}, {row['control']}: no verdicts on both sides to compare.")
+            told.append(
+                f"{pair_words(row)}, {row['control']}: none of {row['n_without']:,} answers has a verdict on both "
+                "sides to compare."
+            )
             continue
         told.append(
             f"{pair_words(row)}, {row['control']}: {row['unchanged_k']:,} of {row['unchanged_n']:,} verdicts stay the "
@@ -117,14 +119,19 @@ def tampered_sentence(rows: Sequence[Row]) -> str:
     return " ".join(told)
 
 
-def _pointed(row: Row) -> str:
-    interval = ""
-    if row["times_chance_low"] is not None:
-        interval = f" ({row['times_chance_low']:.1f}–{row['times_chance_high']:.1f})"
-    other = "" if row["times_other"] is None else f", {row['times_other']:.1f} times another frame’s map"
+def _pointed(vlm: str, rows: Sequence[Row]) -> str:
+    """Return the ratios of a VLM's maps, and how many lie above chance by their interval."""
+    ratios = []
+    for row in rows:
+        low, high = row["times_chance_low"], row["times_chance_high"]
+        interval = "" if low is None else f" ({low:.1f}–{high:.1f})"
+        ratios.append(f"{row['seat']}’s {row['map']} {row['times_chance']:.1f}{interval}")
+    beside = [f"{row['times_other']:.1f}" for row in rows if row["times_other"] is not None]
+    others = f" Times another frame’s map, likewise: {', '.join(beside)}." if len(beside) == len(rows) else ""
+    above = sum(row["times_chance_low"] is not None and row["times_chance_low"] > 1 for row in rows)
     return (
-        f"{row['seat']}, {row['map']} map: {percent(row['mass'])} of it on {percent(row['area'])} of the image, "
-        f"{row['times_chance']:.1f} times chance{interval}{other} (n = {row['n']:,}, {row['n_images']:,} frames)"
+        f"{vlm}, times chance: {', '.join(ratios)}. {above} of {len(rows)} have a 95 % interval above 1, which is "
+        f"chance.{others}"
     )
 
 

@@ -21,6 +21,7 @@ from backend.store.store import Store
 from backend.store.verification_filters import BOTH, VerificationFilter
 from backend.verimap.conditions import Condition
 from backend.vlm.registry import Registry
+from backend.vlm.worker import Phase
 from pages.ui.endoca_words import quiet_line
 from pages.ui.errors import show_error
 from pages.ui.resources import drawn_once, kept
@@ -111,14 +112,19 @@ def _show_start(store: Store, chosen: Checkable, name: str, key: str, *, again: 
 
 def _show_running(check: MapCheck) -> None:
     total = len(check.look.parts)
-    asking = check.asking
-    doing = "stopping" if check.is_stopping else standing_words(check.standing)
-    if asking and not check.is_stopping:
-        doing = f"{_DOING[Part(asking[0].name)]}, {asking[0].seconds:.0f} s. {doing}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.progress(check.n_done / total, text=f"{check.n_done} of {total} done: {doing}")
+        st.progress(check.n_done / total, text=f"{check.n_done} of {total} done: {_doing(check)}")
         cancel_button(check)
     _show_found(check)
+
+
+def _doing(check: MapCheck) -> str:
+    if check.is_stopping:
+        return "stopping"
+    asking, standing = check.asking, check.standing
+    if not asking or (standing is not None and standing.phase is not Phase.ANSWERING):
+        return standing_words(standing)
+    return f"{_DOING[Part(asking[0].name)]}, {asking[0].seconds:.0f} s"
 
 
 def _show_check(check: MapCheck) -> None:

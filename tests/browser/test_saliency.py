@@ -18,7 +18,7 @@ from tests.browser.harness import (
     wait_until,
 )
 from tests.browser.test_verification_case import SIZE, attach_image
-from tests.pages.looked_store import make_looked_store
+from tests.services.looked_store import make_looked_store
 
 pytestmark = pytest.mark.browser
 
@@ -94,12 +94,11 @@ def test_a_row_opens_its_verifications_and_the_case_leads_back_to_them(open_page
     page.wait_for_url("**/saliency?**looked=both**")
     dialog.wait_for(state="detached")
     wait_for_app(page)
-    listed = page.locator(".st-key-cases_table")
-    click_cell(listed, across=0.5, row=0)
-    page.locator(".st-key-cases_table_open").get_by_role("button").click()
+    click_cell(page.locator(".st-key-cases_table"), across=0.03, row=0)
     page.wait_for_url("**/case?**looked=both**")
     page.get_by_role("status").get_by_text("1 of 4", exact=True).wait_for()
-    page.get_by_role("link", name="Back to the list").click()
+    wait_for_app(page)
+    page.keyboard.press("Escape")
     page.wait_for_url("**/saliency?**looked=both**")
     expect(page.get_by_role("heading", name="Cases", exact=True)).to_be_visible()
 

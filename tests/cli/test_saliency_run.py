@@ -218,6 +218,7 @@ def test_the_store_is_free_while_the_looks_are_taken(
             ("--suite", SUITE, "--generator", "Atlas", "--verifier", "Atlas", "--condition", "image_swapped"),
             "(image swapped, turn 0) that can be looked into",
         ),
+        (("--run", "nobody", "--suite", SUITE), "Leave out one or the other."),
         (("--run", "nobody"), "Runs that can be looked into: Atlas.vqa-rad.direct."),
         (("--run", "nobody", "--limit", "0"), "--limit"),
     ],

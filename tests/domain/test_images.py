@@ -105,6 +105,25 @@ def test_a_file_that_ends_early_is_refused(tmp_path: Path, image_format: str, su
         check_image(file)
 
 
+def test_bytes_known_to_decode_whole_are_not_decoded_again_and_others_are(tmp_path: Path) -> None:
+    """Both files end early, so that a decoding would show."""
+    known = drawn(tmp_path / "known.jpg", "JPEG", (64, 64))
+    other = drawn(tmp_path / "other.jpg", "JPEG", (48, 64))
+    for file in (known, other):
+        file.write_bytes(file.read_bytes()[:-200])
+    decoded = {hashlib.sha256(known.read_bytes()).hexdigest()}
+    assert check_image(known, decoded=decoded).sha256 in decoded
+    with pytest.raises(AppError, match=r"other\.jpg is damaged or ends early"):
+        check_image(other, decoded=decoded)
+
+
+def test_a_file_known_to_decode_is_still_checked_by_its_header(tmp_path: Path) -> None:
+    file = tmp_path / "frame.png"
+    file.write_bytes(png_header(8001, 8000))
+    with pytest.raises(AppError, match="has 8001 × 8000 pixels"):
+        check_image(file, decoded={hashlib.sha256(file.read_bytes()).hexdigest()})
+
+
 def test_what_is_no_regular_file_is_refused_and_never_opened(tmp_path: Path) -> None:
     (tmp_path / "nowhere.png").symlink_to(tmp_path / "gone.png")
     for path in (tmp_path, tmp_path / "absent.png", tmp_path / "nowhere.png", Path("/dev/zero")):

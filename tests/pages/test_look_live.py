@@ -86,6 +86,11 @@ def texts(app: AppTest) -> str:
     return "\n".join(one.value for one in app.text)
 
 
+def sentences(app: AppTest) -> str:
+    """Return the page's words, numbers and signs apart by plain spaces."""
+    return html_of(app).replace("\u00a0", " ")
+
+
 def chosen(app: AppTest) -> list[str]:
     return [one.label for one in app.selectbox if one.label in ("Left picture", "Right picture")]
 
@@ -100,7 +105,7 @@ def test_a_press_looks_into_the_first_answer_and_the_first_verdict_and_shows_the
     assert set(trace_looks(the_store(), trace_id)) == {(Stage.DIRECT, 0), (Stage.VERIFY, 0)}
     assert titles(app) == [f"Generator ({FAKE})", f"Verifier ({FAKE})"]
     assert [words(one) for one in panes(app)] == ["one polyp", " ".join(ACCEPTS.split())]
-    assert "When answering, the VLM gave the image 33.3 % of its attention; when judging, " in html_of(app)
+    assert "When answering, the VLM gave the image 33.3 % of its attention; when judging, " in sentences(app)
     assert (buttons(app), chosen(app)) == ([], ["Left picture", "Right picture"])
 
 
@@ -145,6 +150,18 @@ def test_of_two_vlms_the_one_that_can_be_looked_into_is_and_the_other_is_told_of
     app = opened(page, system="verimap", trace=trace_id)
     assert buttons(app) == [False]
     assert f"{OTHER} is not in the list of VLMs any more." in texts(app)
+
+
+def test_where_two_vlms_looked_the_sentence_names_both(page: AppTest) -> None:
+    page.run()
+    trace_id = stored(ACCEPTS)
+    for step in (Stage.DIRECT, Stage.VERIFY):
+        put_trace_look(the_store(), trace_id, step, 0, keep(look_at("one polyp")))
+    app = opened(page, system="verimap", trace=trace_id)
+    assert (
+        f"When answering, {FAKE} gave the image 33.3 % of its attention; when judging, "
+        "Judge &lt;b&gt;VLM&lt;/b&gt; gave it 33.3 %." in sentences(app)
+    )
 
 
 def test_an_image_that_is_not_at_hand_is_said_and_what_was_kept_shows_its_numbers(page: AppTest) -> None:
@@ -228,7 +245,7 @@ def test_of_a_reconciliation_the_direct_and_the_revised_answer_are_shown(page: A
     assert [one.trace_id for one in unit_traces(the_store(), live_tests.UNIT)] == [trace_id]
     looked(app, trace_id)
     assert titles(app) == ["Complex answer", "Revised answer"]
-    assert "When answering, the VLM gave the image 33.3 % of its attention; when asked again, " in html_of(app)
+    assert "When answering, the VLM gave the image 33.3 % of its attention; when asked again, " in sentences(app)
 
 
 def test_of_a_pair_both_replies_are_shown_over_the_picture_with_the_cue(workshop: AppTest) -> None:

@@ -8,14 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.services.grounding import FailedLooks, GroundingCounts
-from backend.services.looked_pairs import looked_pair
-from backend.store.store import Store
 from backend.store.verification_filters import VerificationFilter
 from backend.verimap.proxies import Proxy
 from pages.ui.saliency_empty import saliency_commands
 from pages.ui.saliency_words import boxes_caption, counts_sentence, failures_sentence, headline, ranks_caption
-from tests.pages.looked_store import GENERATOR, TOO_LONG, VERIFIER, make_looked_store
 from tests.pages.test_endoca import acknowledged_app, chosen_cell, headings, html_of, html_of_all, link, texts_of
+from tests.services.looked_store import SWAPPED, TOO_LONG, VERIFIER, make_looked_store
 from tests.services.verification_store import BEACON, DISEASE, VQA_RAD, make_verification_store, run_id, unit_of
 
 NOT_LOOKED_INTO = run_id(VQA_RAD, BEACON, BEACON)
@@ -93,8 +91,8 @@ def test_the_tests_stand_in_a_table_with_the_even_shares_beside(page: AppTest) -
     assert headings(app)[:4] == [
         "How far apart, case by case",
         "Is the gap more than chance?",
-        "Can these maps be trusted?",
         "Cases",
+        "Can these maps be trusted?",
     ]
     rows = gaps(app)
     assert list(rows) == ["All", "Modality", "Disease"]
@@ -161,13 +159,22 @@ def test_a_point_opens_its_two_looks_once(page: AppTest, chart: str) -> None:
     assert not app.exception
     said = html_of_all(app)
     assert "What is the plane?" in said and "coronal" in said and "false acceptance" in said
-    assert any(text.startswith("When judging, the VLM gave the image 30.0 %") for text in every_text(app))
+    assert any(text.startswith("When judging, the VLM gave the image 30.0\u00a0%") for text in every_text(app))
     app.run()
     assert "What is the plane?" not in html_of_all(app)
 
 
 def every_text(app: AppTest) -> list[str]:
-    return [text.value for text in app.get("text")]
+    return [str(getattr(text, "value", "")) for text in app.get("text")]
+
+
+def test_a_control_draws_the_generators_map_alone_for_its_verifier_saw_another_image(page: AppTest) -> None:
+    app = opened(page, conditions="image_swapped")
+    assert gaps(app)["All"]["n"] == 1
+    app.session_state["boxes_chart_clicked"] = [unit_of(VQA_RAD, "3"), SWAPPED, "verifier"]
+    app.run()
+    assert not app.exception
+    assert any(text.startswith("The verifier was shown another image") for text in every_text(app))
 
 
 def test_looks_that_are_gone_are_said_to_be_gone(page: AppTest) -> None:
@@ -224,15 +231,6 @@ def test_an_empty_store_says_how_to_get_verifications_first(page_of_empty_store:
 
 def test_commands_name_a_store_that_is_not_the_default_one() -> None:
     assert all("--store '/my data/s.duckdb'" in line for line in saliency_commands(Path("/my data/s.duckdb")))
-
-
-def test_a_looked_pair_knows_both_runs_and_is_none_where_a_look_failed(store_file: Path) -> None:
-    with Store.open(store_file) as store:
-        pair = looked_pair(store, unit_of(VQA_RAD, "2"), VERIFIER)
-        assert pair is not None
-        assert (pair.base_run_id, pair.generator.fraction, pair.verifier.fraction) == (GENERATOR, 0.6, 0.5)
-        assert looked_pair(store, unit_of(VQA_RAD, "6"), VERIFIER) is None
-        assert looked_pair(store, unit_of(VQA_RAD, "7"), VERIFIER) is None
 
 
 def test_the_headline_says_of_how_many_where_the_even_share_is_not_known_for_all() -> None:

@@ -4,10 +4,13 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copytree
 
 import pytest
+from PIL import Image
 
 from backend.demo.curves import CURVES, CurvePoint, keep_point
+from backend.demo.files import ENDOSCOPY
 from backend.demo.training_record import RECORD
 from backend.domain.progress import Cancelled
 from backend.errors import AppError
@@ -152,6 +155,29 @@ def test_reconciled_runs_are_reported(shipped_demo: Path, tmp_path: Path) -> Non
     assert figures["select"]["coverage"] == pytest.approx(1 - n_pairs / N_UNITS)
     assert figures["self_select"]["coverage"] == 1.0
     assert figures["self_select"]["selective_accuracy"] == figures["self_revise"]["after"]
+
+
+def test_what_its_runs_were_made_from_is_counted_a_kind(shipped_demo: Path, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "store.duckdb") as store:
+        made = [note for note in put_demo(store).notes if "made from" in note]
+    assert made == [
+        "4 runs were made from the direct answers of others: 1 revise, 1 self_revise, 1 select, 1 self_select.",
+        "7 runs were made from others: 6 verify, 1 loop.",
+    ]
+
+
+def test_a_frame_that_was_exchanged_since_its_runs_is_still_decoded(
+    demo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A JPEG without its end has a sound header; its bytes are not those that a run was given."""
+    ship(copytree(demo, tmp_path / "demo"), monkeypatch)
+    frame = min((tmp_path / "demo" / ENDOSCOPY).iterdir())
+    with Image.open(frame) as drawn:
+        drawn.convert("RGB").save(frame, "JPEG")
+    frame.write_bytes(frame.read_bytes()[:-200])
+    with Store.create(tmp_path / "store.duckdb") as store:
+        done = put_demo(store)
+    assert (done.images["broken"], done.images["found"]) == (1, 3)
 
 
 def test_looks_are_reported_with_the_gap_between_generator_and_verifier(shipped_demo: Path) -> None:

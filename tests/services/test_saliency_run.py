@@ -344,12 +344,14 @@ def test_both_sides_have_a_folder_each_and_can_be_stopped_in_either(loop: World,
     vlm = looking()
     parts = {name: Part(saliency_plan(loop.store, run_id, ATLAS), vlm) for name, run_id in sides.items()}
 
-    def stops(words: str, done: int, total: int | None) -> None:
+    def stops(stage: str, done: int, total: int | None) -> None:
         if done:
             raise Cancelled
 
     def reporting(name: str) -> Report:
-        return stops if name == part else silent
+        if name == part:
+            return stops
+        return silent
 
     with pytest.raises(RunStopped, match="To go on"):
         run_saliency(parts, tmp_path / "looks", report=reporting)

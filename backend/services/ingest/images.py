@@ -51,7 +51,7 @@ class _Checked:
     faults: dict[Path, str] = field(default_factory=dict)
 
     def look_at(self, files: Iterable[Path]) -> None:
-        """Look at several files at once: most of it is decoding, during which other threads go on."""
+        """Look at several files at once: most of it is decoding, during which other threads go on (but for WebP)."""
         with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
             list(pool.map(self._is_sound, dict.fromkeys(files)))
 

@@ -224,29 +224,33 @@ def _put_facts(cursor: "duckdb.DuckDBPyConnection", record: RunRecord, answers: 
 
 
 def _base_notes(records: Sequence[RunRecord], *, each: bool) -> list[str]:
-    """Return what runs were made from: a sentence a run, or a sentence a kind where there are several and not ``each``.
+    """Return what runs were made from: a sentence a run, or one a kind where there are several and not ``each``.
 
     A run that asks under another version than its direct run's is named in any case.
     """
     notes: list[str] = []
-    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    made = [(record, record.base) for record in records if record.base]
-    n_of_kind = Counter(bool(record.setup) for record, _ in made)
-    for record, base in made:
-        asks_otherwise = not record.setup and base.prompt_version != record.prompt_version
-        if not (each or asks_otherwise or n_of_kind[bool(record.setup)] == 1):
-            counted["other runs" if record.setup else "the direct answers of others"][record.stage] += 1
+    alike: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for record in records:
+        base = record.base
+        if base is None:
             continue
         answers = "" if record.setup else "the direct answers of "
-        notes.append(f"The {record.stage} run was made from {answers}{base.run_id}.")
-        if asks_otherwise:
-            notes.append(
+        made_from = f"The {record.stage} run was made from {answers}{base.run_id}."
+        if not record.setup and base.prompt_version != record.prompt_version:
+            notes += [
+                made_from,
                 f"Those were given under prompts {base.prompt_version} ({base.origin}), and the {record.stage} run "
-                f"asks under {record.prompt_version}: the two are no run of one version."
-            )
-    for bases, stages in counted.items():
+                f"asks under {record.prompt_version}: the two are no run of one version.",
+            ]
+        elif each:
+            notes.append(made_from)
+        else:
+            alike[answers].append((record.stage, made_from))
+    for answers, runs in alike.items():
+        stages = Counter(stage for stage, _ in runs)
         listed = ", ".join(f"{n:,} {stage}" for stage, n in stages.items())
-        notes.append(f"{stages.total():,} runs were made from {bases}: {listed}.")
+        counted = f"{len(runs):,} runs were made from {answers}others: {listed}."
+        notes.append(counted if len(runs) > 1 else runs[0][1])
     return notes
 
 

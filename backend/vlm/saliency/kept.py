@@ -96,6 +96,8 @@ class KeptSaliency:
 
     def _fits(self) -> bool:
         """Return whether all arrays have shapes that go together."""
+        if self.head_shares.ndim != 2 or (self.token_maps is not None and self.token_maps.ndim != 3):
+            return False
         n_tokens, n_layers, cells = len(self.tokens), self.layer_uniform.shape, self.grid
         shapes = [
             (self.token_shares, (n_tokens,)),

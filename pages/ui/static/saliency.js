@@ -381,7 +381,7 @@ export default function ({ data, parentElement }) {
     const frame = frames[index]
     frame.setAttribute("aria-label", `${titles[side === "apart" ? 2 : index]}. ${data.label}. ${data.hint}`)
     if (!data.url) return
-    Object.assign(frame.style, { aspectRatio: `${data.width} / ${data.height}`, maxHeight: `${data.height_px}px` })
+    Object.assign(frame.style, { aspectRatio: `${data.width} / ${data.height}`, maxWidth: `${data.height_px * data.width / data.height}px` })
     Object.assign(frame.querySelector(".plane").style, { width: `${data.width}px`, height: `${data.height}px` })
     const image = frame.querySelector("img")
     const fail = (text) => {

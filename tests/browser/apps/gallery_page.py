@@ -11,7 +11,9 @@ from PIL import Image
 
 from backend.errors import AppError
 from pages.ui.copy import copy_button
+from pages.ui.saliency_view import saliency_view
 from pages.ui.viewer import Arrow, Box, image_viewer
+from tests.browser.apps.made_looks import PANES
 
 FRAME_CSS = Path(__file__).resolve().parents[3] / "pages/ui/static/frame.css"
 
@@ -43,6 +45,12 @@ match st.query_params.get("show"):
         )
         if st.button("Run the script again"):
             st.text("The script has run again.")
+    case "saliency":
+        st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+        st.text(f"Run {st.session_state['runs']}")
+        panes = PANES[st.query_params.get("panes", "two")]
+        saliency_view("/img/drawn", 640, 400, panes, label="Drawn frame", key="saliency")
+        st.button("Run the script again")
     case "missing":
         image_viewer("/img/missing", 640, 400, label="Missing frame", key="viewer")
     case "other size":

@@ -62,8 +62,8 @@ RIGHT = made_look(("no",), ({0: 0.1, 7: 0.2},), ({0: 0.2}, {7: 0.4}), {3: 0.002}
 
 FINE = replace(
     RIGHT,
-    token_maps=np.repeat(np.repeat(RIGHT.token_maps, 2, axis=1), 2, axis=2) / 4,  # type: ignore[arg-type, operator]
-    layer_maps=np.repeat(np.repeat(RIGHT.layer_maps, 2, axis=1), 2, axis=2) / 4,  # type: ignore[arg-type, operator]
+    token_maps=np.repeat(np.repeat(RIGHT.token_maps, 2, axis=1), 2, axis=2) / 4,  # type: ignore[arg-type]
+    layer_maps=np.repeat(np.repeat(RIGHT.layer_maps, 2, axis=1), 2, axis=2) / 4,  # type: ignore[arg-type]
     gradient_map=None,
     gradient_mean=None,
     why_no_gradient="this VLM runs elsewhere",
@@ -78,5 +78,6 @@ PANES = {
     "two": [Pane("Generator (Atlas)", "é<b>yes</b>", LEFT), Pane("Verifier (Beacon)", "no", RIGHT)],
     "one": [Pane("Generator (Atlas)", "é<b>yes</b>", LEFT)],
     "fine": [Pane("Generator (Atlas)", "é<b>yes</b>", LEFT), Pane("Verifier (Beacon)", "no", FINE)],
+    "none": [Pane("Verifier (Beacon)", "no", NOWHERE)],
     "nowhere": [Pane("Generator (Atlas)", "é<b>yes</b>", LEFT), Pane("Verifier (Beacon)", "no", NOWHERE)],
 }

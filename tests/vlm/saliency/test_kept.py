@@ -91,6 +91,8 @@ def test_values_beyond_a_float16_are_kept_too() -> None:
     [
         ({"tokens": ["a"]}, "fit"),
         ({"token_maps": None}, "fit"),
+        ({"head_shares": {"shape": [], "largest": 1, "values": "ADw="}}, "fit"),
+        ({"token_maps": {"shape": [1, 1], "largest": 1, "values": "ADw="}}, "fit"),
         ({"fraction": 2}, "no saliency"),
         ({"why": "more"}, "no saliency"),
         ({"token_shares": {"shape": [2], "largest": 1, "values": "AAAA"}}, "no saliency"),

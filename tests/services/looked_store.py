@@ -16,7 +16,7 @@ question task        generator         verifier              times even
 ======== =========== ================= ===================== =================
 
 So five have both looks. The verifier's share is the smaller one in four, against an even spread in two. It gives no
-gradient.
+gradient. Of its verdicts with another image, that on question 3 was looked into.
 """
 
 from collections.abc import Mapping
@@ -26,10 +26,12 @@ import numpy as np
 
 from backend.services.stored_saliency import LookRow, put_looks
 from backend.store.store import Store
+from backend.verimap.conditions import Condition
 from backend.vlm.saliency.kept import KeptSaliency
 from tests.services.verification_store import ATLAS, VQA_RAD, make_verification_store, run_id, unit_of
 
 GENERATOR, VERIFIER = run_id(VQA_RAD, ATLAS), run_id(VQA_RAD, ATLAS, ATLAS)
+SWAPPED = run_id(VQA_RAD, ATLAS, ATLAS, condition=Condition.IMAGE_SWAPPED)
 VERIFIED = {"1": (0.4, 0.5), "2": (0.5, 0.5), "3": (0.3, 0.5), "4": (0.2, 0.5), "5": (0.7, 0.8)}
 """Question → the verifier's fraction and even share."""
 TOO_LONG = "The reply is too long to look into."
@@ -40,6 +42,7 @@ def make_looked_store(path: Path) -> Store:
     store = make_verification_store(path)
     put(store, GENERATOR, {name: a_look(0.6, 0.8, 0.02) for name in "1234567"})
     put(store, VERIFIER, {name: a_look(*shares) for name, shares in VERIFIED.items()} | {"6": None})
+    put(store, SWAPPED, {"3": a_look(*VERIFIED["3"])})
     return store
 
 
