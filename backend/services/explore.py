@@ -11,10 +11,12 @@ __all__ = [
     "endoca_metrics",
     "printed_endoca",
     "run_label",
+    "run_labels",
     "run_names",
     "store_summary",
 ]
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +33,7 @@ from backend.errors import AppError
 from backend.store import queries
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
+from backend.verimap.setups import setting_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,22 +56,37 @@ def store_summary(store: Store) -> tuple[str, str]:
 
 
 def run_label(run: Mapping[Any, object]) -> str:
-    """Return what to call a run where its suite is said elsewhere: the VLM, its setting, its stage if not direct."""
+    """Return what to call a run where its suite is said elsewhere: the VLM, its setting, its stage if not direct.
+
+    All in words: what tells alike runs apart is left to `run_labels`.
+    """
     parts = [str(run["vlm"])]
     if run["setting"]:
-        parts.append(str(run["setting"]))
+        parts.append(setting_words(str(run["setting"])))
     if run["stage"] != Stage.DIRECT:
         parts.append(stage_words(str(run["stage"])))
     return ", ".join(parts)
 
 
+def run_labels(runs: Sequence[Mapping[Any, object]]) -> list[str]:
+    """Return what to call each of several runs: as `run_label`; alike ones of a suite with the hash of their ids.
+
+    Args:
+        runs: Of each run_id, suite, vlm, setting, stage.
+    """
+    labels = [run_label(run) for run in runs]
+    alike = Counter((run["suite"], label) for run, label in zip(runs, labels, strict=True))
+    return [
+        f"{label}, {str(run['run_id']).rpartition('.')[2]}" if alike[run["suite"], label] > 1 else label
+        for run, label in zip(runs, labels, strict=True)
+    ]
+
+
 def run_names(store: Store) -> dict[str, str]:
-    """Return what to call each run in a sentence, by run id: its label, and its suite."""
-    runs = store.rows("SELECT run_id, suite, vlm, setting, stage FROM runs")
-    return {
-        run_id: f"{run_label({'vlm': vlm, 'setting': setting, 'stage': stage})} ({suite})"
-        for run_id, suite, vlm, setting, stage in runs
-    }
+    """Return what to call each run in a sentence, by run id: its label among all, and its suite."""
+    columns = ("run_id", "suite", "vlm", "setting", "stage")
+    runs = [dict(zip(columns, row, strict=True)) for row in store.rows(f"SELECT {', '.join(columns)} FROM runs")]
+    return {run["run_id"]: f"{label} ({run['suite']})" for run, label in zip(runs, run_labels(runs), strict=True)}
 
 
 def endoca_metrics(

@@ -15,7 +15,7 @@ from backend.domain.records import Origin, Stage, System
 from backend.domain.statistics.ratio_table import estimate_of
 from backend.endoca.metrics import METRICS
 from backend.services.endoca_series import BLIND, MOST_UNANSWERED, records
-from backend.services.explore import endoca_metrics, printed_endoca, run_label
+from backend.services.explore import endoca_metrics, printed_endoca, run_labels
 from backend.store import queries
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
@@ -91,7 +91,7 @@ _SUMS = """
 
 def _runs(store: Store) -> "pd.DataFrame":
     runs = queries.run_table(store)
-    runs["label"] = [run_label(run) for run in records(runs)]
+    runs["label"] = run_labels(records(runs))
     table = runs.merge(store.read(_SUMS), on="run_id", how="left")
     for key in ("complex_accuracy", "joint_accuracy"):
         table[key] = table[METRICS[key].numerator] / table[METRICS[key].denominator]

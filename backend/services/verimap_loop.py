@@ -33,6 +33,7 @@ from backend.verimap.loop_turns import Cumulation, counted_turns
 from backend.verimap.metrics import score_table, tally
 from backend.verimap.outcomes import Policy
 from backend.verimap.rank_tests import Alternative, wilcoxon_signed_rank
+from backend.verimap.setups import setting_words
 from backend.verimap.vocabulary import Task
 
 if TYPE_CHECKING:
@@ -208,13 +209,14 @@ _TURN_COLUMNS = (
 
 
 def _labels(loops: Sequence[Mapping[Any, Any]]) -> list[str]:
-    """Return what to call each loop; alike ones of a suite are told apart by origin, setting and then id."""
+    """Return what to call each loop; alike ones of a suite are told apart by origin, setting and the hash of their id."""
     labels = [_plain_label(loop) for loop in loops]
-    for told in ("origin", "setting", "loop_id"):
+    origins, settings = [loop["origin"] for loop in loops], [setting_words(loop["setting"]) for loop in loops]
+    for told in (origins, settings, [loop["loop_id"].rpartition(".")[2] for loop in loops]):
         named = [(loop["suite"], label) for loop, label in zip(loops, labels, strict=True)]
         labels = [
-            f"{label}, {loop[told]}" if named.count((loop["suite"], label)) > 1 and loop[told] else label
-            for loop, label in zip(loops, labels, strict=True)
+            f"{label}, {more}" if named.count(name) > 1 and more else label
+            for name, label, more in zip(named, labels, told, strict=True)
         ]
     return labels
 

@@ -4,13 +4,16 @@ What the paper leaves open is a recorded choice here: whether options are shown,
 ends the loop.
 """
 
-__all__ = ["OptionsShown", "Setup"]
+__all__ = ["OptionsShown", "Setup", "setting_words"]
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from backend.domain.records import Stage
 from backend.verimap.conditions import Condition
+
+_BASE = re.compile(r" \([0-9a-f]{10}\)$")
 
 
 class OptionsShown(StrEnum):
@@ -63,3 +66,8 @@ class Setup:
             words.append(f"options {self.options}")
         told = ", ".join(words)
         return f"{told} ({base_run_id.rpartition('.')[2]})" if base_run_id else told
+
+
+def setting_words(setting: str) -> str:
+    """Return a run's setting without the hash that names the run it was made from: ``answers of Gemma-3, turn 1``."""
+    return _BASE.sub("", setting)

@@ -16,6 +16,7 @@ from backend.domain.stage_words import stage_words
 from backend.errors import MAX_LISTED_LINES, BadLine
 from backend.services.demo.built_in import BEGUN
 from backend.services.ingest.report import ImportReport
+from backend.verimap.setups import setting_words
 from pages.ui.label_report import label_words, show_labels
 from pages.ui.system_links import show_ways_on
 
@@ -118,7 +119,7 @@ def show_report(report: ImportReport, *, key: str) -> None:
     if report.runs:
         _table([
             {
-                "VLM": run.vlm, "stage": stage_words(run.stage), "setting": run.setting, "suite": run.suite,
+                "VLM": run.vlm, "stage": stage_words(run.stage), "setting": setting_words(run.setting), "suite": run.suite,
                 "answers": run.n_answers, "new": run.n_new, "replaced": run.n_replaced, "unchanged": run.n_unchanged,
                 "missing": run.n_missing, "failed": run.n_failed, "empty": run.n_empty, "not readable": run.n_unparsed,
                 "judge’s scores, new": run.n_judged_changed, "not judged": run.n_unjudged,

@@ -20,7 +20,7 @@ from pages.ui.clicks import OPEN, clickable_table
 from pages.ui.filters import link_choice
 from pages.ui.links import CASE, open_page
 from pages.ui.resources import kept
-from pages.ui.run_words import FAILURES, NO_SPEED, known, run_name
+from pages.ui.run_words import FAILURES, NO_SPEED, known, named_runs
 from pages.ui.store_tables import SYSTEMS
 from pages.ui.suite_names import suite_words
 from pages.ui.system_links import query_of
@@ -42,11 +42,11 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
     """
     import pandas as pd
 
-    covered = [run.coverage for run in runs]
+    names, covered = named_runs(runs), [run.coverage for run in runs]
     table = pd.DataFrame(
         {
             OPEN: "Open",
-            "vlm": [run_name(run) for run in runs],
+            "vlm": names,
             "suite": [suite_words(run.suite) for run in runs],
             "origin": [ORIGIN_GLYPHS[run.origin] for run in runs],  # type: ignore[index]
             "answered": [f"{one.n_answered:,} / {one.n_probes:,}" for one in covered],
@@ -67,7 +67,7 @@ def show_run_table(runs: Sequence[RunSummary]) -> str | None:
     clicked = clickable_table(
         table,
         key="run_table",
-        words=lambda row, _: f"{run_name(runs[row])} on {runs[row].suite}",
+        words=lambda row, _: f"{names[row]} on {runs[row].suite}",
         ask="Open, in a row, shows the run below. So does this button for a chosen row.",
         column_config={
             "vlm": text("VLM", width=170),

@@ -84,7 +84,8 @@ def close_run() -> None:
 
 def _head(run: RunSummary, place: int | None) -> str:
     return (
-        f'<div class="run-head">{vlm_mark(run.vlm_group, place)}<strong>{escape(run_name(run))}</strong>'
+        f'<div class="run-head">{vlm_mark(run.vlm_group, place)}'
+        f'<strong title="{escape(run.run_id)}">{escape(run_name(run))}</strong>'
         f"<span>on {escape(run.suite)}, {escape(run.stage)}</span>{suite_tag(run.suite)}{origin_tag(run.origin)}</div>"
     )
 

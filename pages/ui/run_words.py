@@ -8,6 +8,7 @@ __all__ = [
     "FAILURES",
     "NO_SPEED",
     "known",
+    "named_runs",
     "overview_sentence",
     "pace_words",
     "provenance",
@@ -24,7 +25,7 @@ from datetime import datetime
 from backend.domain.metric import NOT_AVAILABLE
 from backend.domain.records import AnswerStatus, Origin
 from backend.figures.style import BLIND_GROUP, GROUP_LABELS
-from backend.services.explore import run_label
+from backend.services.explore import run_label, run_labels
 from backend.services.runs.overview import RunSummary
 from backend.services.runs.record import RunRecord
 from pages.ui.import_report import plural
@@ -52,7 +53,16 @@ _WHENCE = {
 
 def run_name(run: RunSummary) -> str:
     """Return what to call a run beside its suite: as `run_label`."""
-    return run_label({"vlm": run.vlm, "setting": run.setting, "stage": run.stage})
+    return run_label(_named_by(run))
+
+
+def named_runs(runs: Sequence[RunSummary]) -> list[str]:
+    """Return what to call each of several runs beside its suite: as `run_labels`."""
+    return run_labels([_named_by(run) for run in runs])
+
+
+def _named_by(run: RunSummary) -> dict[str, object]:
+    return {name: getattr(run, name) for name in ("run_id", "suite", "vlm", "setting", "stage")}
 
 
 def overview_sentence(runs: Sequence[RunSummary]) -> str:

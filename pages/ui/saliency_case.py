@@ -69,7 +69,7 @@ def show_verification_looks(store: Store, case: VerificationCase, asked: Collect
     if held is None:
         return
     offered = _verifications(case, held, asked)
-    _head()
+    _head(bool(offered), held.looks.values())
     if offered:
         labels = [label for label, _ in offered]
         place = 0
@@ -95,7 +95,7 @@ def show_case_looks(store: Store, case: Case) -> None:
         ]
         by_vlm.setdefault(run.vlm, []).extend(seats)
     names = [name for name, seats in by_vlm.items() if any(seat.look.kept for seat in seats)]
-    _head()
+    _head(bool(names), found.values())
     if names:
         name = names[0]
         if len(names) > 1:
@@ -119,7 +119,7 @@ def show_pair_looks(store: Store, pair: PairCase) -> None:
         ]
         if any(seat.look.kept for seat in seats):
             offered[run.run_id] = (" · ".join(filter(None, (run.vlm, run.setting))), seats)
-    _head()
+    _head(bool(offered), found.values())
     if offered:
         run_id = next(iter(offered))
         if len(offered) > 1:
@@ -130,8 +130,10 @@ def show_pair_looks(store: Store, pair: PairCase) -> None:
     _say_failed(found.values())
 
 
-def _head() -> None:
-    st.subheader(TITLE, anchor="looks")
+def _head(is_any_shown: bool, looks: Collection[StoredLook]) -> None:
+    """Draw the title where anything stands below it: a look, or the reason why there is none."""
+    if is_any_shown or any(look.kept is None for look in looks):
+        st.subheader(TITLE, anchor="looks")
 
 
 def _show(store: Store, picture: _Picture, seats: Sequence[_Seat], key: str) -> None:

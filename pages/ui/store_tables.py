@@ -13,12 +13,14 @@ import streamlit as st
 from backend.domain.records import Origin, System
 from backend.domain.stage_words import stage_words
 from backend.figures.style import GROUP_LABELS, ORIGIN_GLYPHS
-from backend.services.explore import run_label
+from backend.services.endoca_series import records
+from backend.services.explore import run_labels
 from backend.services.ingest.log import logged_imports
 from backend.services.removal import remove_run, remove_suite
 from backend.services.store_contents import Totals, printed_sources
 from backend.store import queries
 from backend.store.store import Store
+from backend.verimap.setups import setting_words
 from pages.ui.clicks import chosen_cell
 from pages.ui.import_report import KINDS, number_columns, plural, show_report, summary
 from pages.ui.links import CASE, ENDOCA
@@ -82,6 +84,7 @@ def show_suites(store: Store, *, removable: bool = True) -> None:
 def show_runs(store: Store) -> None:
     """Draw the runs, restricted by system, suite, VLM and origin; a chosen row shows the way to its cases."""
     runs = queries.run_table(store)
+    runs["label"] = run_labels(records(runs))
     filters = (("system", "System"), ("suite", "Suite"), ("vlm", "VLM"), ("origin", "Origin"))
     for place, (column, label) in zip(st.columns(len(filters)), filters, strict=True):
         wanted = place.multiselect(
@@ -101,7 +104,7 @@ def show_runs(store: Store) -> None:
             "group": [_group_words(group) for group in runs["vlm_group"]],
             "source": runs["source"],
             "since": runs["created_at"],
-            "setting": runs["setting"],
+            "setting": runs["setting"].map(setting_words),
             "prompt": runs["prompt_version"],
             "decoding": runs["decoding"],
             "scorer": runs["scorer"] + " " + runs["scorer_version"],
@@ -111,7 +114,7 @@ def show_runs(store: Store) -> None:
     if chosen is None:
         return
     run = runs.iloc[chosen]
-    name = f"{run_label(run.to_dict())} on {run['suite']}"
+    name = f"{run['label']} on {run['suite']}"
     query = query_of(run["system"], [run["suite"]], (run["run_id"],))
     _show_ways(run["system"], query, "run", name, partial(remove_run, store, run["run_id"]))
 

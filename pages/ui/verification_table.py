@@ -24,6 +24,7 @@ from backend.services.verimap_cases import (
 )
 from backend.verimap.conditions import Condition
 from backend.verimap.outcomes import Policy
+from backend.verimap.setups import setting_words
 from pages.ui.facts_list import facts_list
 from pages.ui.tags import origin_tag, vlm_name
 from pages.ui.verification_loop import loop_html
@@ -110,7 +111,11 @@ def generator_html(shown: Shown, generator: GeneratorCase) -> str:
 def _answer(shown: Shown, answer: GivenAnswer) -> str:
     """Return a first answer, whether it is right, and the verdicts on it."""
     origins = "".join(origin_tag(origin) for origin in sorted({run.origin for run in answer.runs}))
-    settings = "".join(f" <small>{escape(run.setting)}</small>" for run in answer.runs if run.setting)
+    settings = "".join(
+        f' <small title="{escape(run.run_id)}">{escape(setting_words(run.setting))}</small>'
+        for run in answer.runs
+        if run.setting
+    )
     head = (
         f'<div class="answer"><span class="role">answered</span>{answer_html(answer.text, answer.error)}'
         f"{truth_html(answer.oracle_correct, answer.oracle)} {origins}{settings}</div>"

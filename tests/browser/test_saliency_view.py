@@ -209,6 +209,14 @@ def test_maps_of_other_grids_are_compared_on_the_coarser_one_by_area(open_page: 
     expect(page.locator(".scale.apart")).to_be_hidden()
 
 
+def test_a_layer_that_one_vlm_lacks_is_not_made_up(open_page: OpenPage, gallery: str) -> None:
+    page = opened(open_page, gallery, "layers")
+    page.get_by_label("Layer", exact=True).evaluate(SET, 2)
+    expect(page.locator(".frame.right .message")).to_have_text("No map: this VLM has 1 layer.")
+    expect(page.locator(".frame.right canvas")).to_be_hidden()
+    assert cells(page, "left")[7] == color(1)
+
+
 def test_one_look_stands_alone(open_page: OpenPage, gallery: str) -> None:
     page = opened(open_page, gallery, "one")
     expect(page.locator(".frame:visible")).to_have_count(1)

@@ -143,6 +143,14 @@ def test_a_control_is_not_laid_over_an_image_it_was_not_shown(
     assert titles(open_case(verifications, unit=THIRD)) == ["Generator (Atlas)"]
 
 
+def test_a_look_of_a_control_alone_brings_no_empty_section(open_case: Any, verifications: Path) -> None:
+    judging = run_id(VQA_RAD, ATLAS, ATLAS, condition=Condition.IMAGE_SWAPPED)
+    put(verifications, judging, f"{THIRD}:generate", VERIFIER)
+    app = open_case(verifications, unit=THIRD)
+    assert not views(app)
+    assert "Where the VLM looked" not in [head.value for head in app.subheader]
+
+
 def test_a_later_turn_stands_beside_the_answer_of_its_own_turn(open_case: Any, verifications: Path) -> None:
     put(verifications, run_id(VQA_RAD, ATLAS, turn=1), f"{THIRD}:generate", GENERATOR)
     put(verifications, run_id(VQA_RAD, ATLAS, ATLAS, turn=1), f"{THIRD}:generate", VERIFIER)

@@ -80,7 +80,7 @@ export default function ({ data, parentElement }) {
       const share = (shares) => mean(tokens.map((token) => shares[token]))
       return map(own.tokens && meanOf(own.tokens, size, tokens), share(pane.token_shares), share(pane.token_even), `“${text.trim() || pieceText(text)}”, all layers`)
     }
-    if (view.layer > pane.layer_shares.length) return map(null, null, null, `No map: this VLM has ${pane.layer_shares.length} layers.`)
+    if (view.layer > pane.layer_shares.length) return map(null, null, null, `No map: this VLM has ${pane.layer_shares.length} ${pane.layer_shares.length === 1 ? "layer" : "layers"}.`)
     if (view.layer) {
       const at = view.layer - 1
       return map(own.layers && meanOf(own.layers, size, [at]), pane.layer_shares[at], pane.layer_even[at], `whole answer, layer ${view.layer}`)
@@ -368,6 +368,7 @@ export default function ({ data, parentElement }) {
   find(".absent").textContent = data.url ? "" : data.absent
   for (const side of SIDES) for (const part of ["head", "frame", "facts"]) of(part, side).hidden = !sides.includes(side)
   of("scale", "apart").hidden = n === 1
+  of("scale", "shared").style.maxWidth = n === 1 && data.url ? `${data.height_px * data.width / data.height}px` : ""
   const titles = [...data.panes.map((pane) => pane.title), "Difference, left − right"]
   sides.forEach((side, index) => {
     of("head", side).querySelector("h4").textContent = titles[side === "apart" ? 2 : index]

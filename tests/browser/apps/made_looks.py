@@ -78,6 +78,10 @@ PANES = {
     "two": [Pane("Generator (Atlas)", "é<b>yes</b>", LEFT), Pane("Verifier (Beacon)", "no", RIGHT)],
     "one": [Pane("Generator (Atlas)", "é<b>yes</b>", LEFT)],
     "fine": [Pane("Generator (Atlas)", "é<b>yes</b>", LEFT), Pane("Verifier (Beacon)", "no", FINE)],
+    "layers": [
+        Pane("Generator (Atlas)", "é<b>yes</b>", LEFT),
+        Pane("Verifier (Beacon)", "no", made_look(("no",), ({0: 0.1},), ({0: 0.1},))),
+    ],
     "none": [Pane("Verifier (Beacon)", "no", NOWHERE)],
     "nowhere": [Pane("Generator (Atlas)", "é<b>yes</b>", LEFT), Pane("Verifier (Beacon)", "no", NOWHERE)],
 }
