@@ -6,7 +6,6 @@ import streamlit as st
 
 from backend.domain.records import Origin
 from backend.endoca.asr import Variant
-from backend.errors import AppError
 from backend.figures import asr as figures
 from backend.figures.style import theme_of
 from backend.services import endoca_series
@@ -34,7 +33,6 @@ from pages.ui.asr_words import (
 from pages.ui.audit_note import show_audit_note
 from pages.ui.clicks import clickable_chart
 from pages.ui.endoca_words import counted, quiet_line
-from pages.ui.errors import show_error
 from pages.ui.filters import set_filter, show_filters, show_sentence, suite_filter
 from pages.ui.links import LIST
 from pages.ui.resources import drawn_once, kept, the_store
@@ -44,12 +42,7 @@ from pages.ui.unit_table import show_units
 st.title("Do a VLM's own parts mend its answer?")
 
 suites = kept(endoca_series.endoca_suites)
-try:
-    chosen = suite_filter(suites)
-except AppError as error:
-    show_error(error)
-    st.button("Show everything", on_click=set_filter, args=(UnitFilter(),))
-    st.stop()
+chosen = suite_filter(suites)
 questions = endoca_series.of_questions(chosen)
 theme = theme_of(st.context.theme.type)
 

@@ -8,13 +8,12 @@ from backend.errors import AppError
 from backend.services.cases import load_case
 from backend.services.explore import run_names
 from backend.services.live_traces import unit_traces
-from backend.store.filters import UnitFilter
 from backend.store.unit_lists import neighbours
 from pages.ui.answer_words import case_sentence
 from pages.ui.case_place import choose_case, go_to, leave_case, list_address, show_place
 from pages.ui.case_view import show_case
 from pages.ui.errors import show_error
-from pages.ui.filters import link_filter, set_filter
+from pages.ui.filters import link_filter
 from pages.ui.pair_case import are_pairs_asked_for, show_pair_case
 from pages.ui.resources import kept, the_store
 from pages.ui.verification_case import are_verifications_asked_for, show_verification_case
@@ -27,12 +26,7 @@ if are_verifications_asked_for():
 if are_pairs_asked_for():
     show_pair_case(the_store())
     st.stop()
-try:
-    chosen = link_filter()
-except AppError as error:
-    show_error(error)
-    st.button("Show everything", on_click=set_filter, args=(UnitFilter(),))
-    st.stop()
+chosen = link_filter()
 unit_id = st.query_params.get("unit", "")
 if not unit_id:
     choose_case(chosen)

@@ -7,7 +7,6 @@ import streamlit as st
 from backend.domain.records import Origin
 from backend.domain.stage_words import STAGE_WORDS
 from backend.endoca.outcomes import Outcome
-from backend.errors import AppError
 from backend.figures import endoca as figures
 from backend.figures.outcome_bars import outcome_bars
 from backend.figures.style import BLIND_GROUP, theme_of
@@ -31,7 +30,6 @@ from pages.ui.endoca_words import (
     shift_sentence,
     suite_notes,
 )
-from pages.ui.errors import show_error
 from pages.ui.filters import link_choice, set_filter, show_filters, show_sentence, suite_filter
 from pages.ui.landing import land_at
 from pages.ui.links import ASR, DATA, LIST
@@ -49,12 +47,7 @@ with st.container(gap=None):
     land_at(LIST)
 
 suites = kept(endoca_series.endoca_suites)
-try:
-    chosen = suite_filter(suites)
-except AppError as error:
-    show_error(error)
-    st.button("Show everything", on_click=set_filter, args=(UnitFilter(),))
-    st.stop()
+chosen = suite_filter(suites)
 questions = endoca_series.of_questions(chosen)
 theme = theme_of(st.context.theme.type)
 

@@ -8,7 +8,7 @@ from backend.services.live_verification import VERIFICATIONS
 from pages.ui.live_choice import LIVE_TITLES, choose_system, system_asked
 from pages.ui.live_run import show_live
 from pages.ui.live_setup import show_setup
-from pages.ui.live_start import trace_asked
+from pages.ui.live_start import LIVE_LINK
 from pages.ui.resources import the_store
 from pages.ui.verify_run import show_verification_live
 from pages.ui.verify_setup import show_verify_setup
@@ -18,13 +18,13 @@ st.title(LIVE_TITLES[system])
 choose_system(system)
 
 if system is System.VERIMAP:
-    trace_id = trace_asked(VERIFICATIONS)
+    trace_id = LIVE_LINK.trace_asked(VERIFICATIONS)
     if trace_id:
         show_verification_live(the_store(), trace_id)
     else:
         show_verify_setup(the_store())
 else:
-    trace_id = trace_asked(LIVE)
+    trace_id = LIVE_LINK.trace_asked(LIVE)
     if trace_id:
         show_live(the_store(), trace_id)
     else:

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from backend.errors import AppError
 from backend.figures.style import theme_of
 from backend.services.audit import AuditedFigure
 from backend.services.endoca_series import records
@@ -20,7 +19,6 @@ from backend.services.verimap_loop import (
 from backend.store.verification_filters import VerificationFilter
 from pages.ui.audit_note import show_audit_note
 from pages.ui.endoca_words import quiet_line
-from pages.ui.errors import show_error
 from pages.ui.filters import link_choice
 from pages.ui.landing import land_at
 from pages.ui.links import LIST
@@ -32,7 +30,7 @@ from pages.ui.loop_tables import show_fates, show_rises
 from pages.ui.loop_words import AS_PRINTED, FATES_OF_RIGHT, FATES_OF_WRONG, HOW_NAMES, apart_sentence, headline
 from pages.ui.resources import kept
 from pages.ui.verification_list import show_verifications
-from pages.ui.verimap_filters import asked_verifications, set_verification_filter, show_verification_filters
+from pages.ui.verimap_filters import asked_verifications_or_stop, show_verification_filters
 
 LEANS = {"Bias": "bias", "FPR": "fpr"}
 """What the switch says → the metric it means."""
@@ -46,12 +44,7 @@ every = records(kept(loop_table))
 if not every:
     show_no_loops(any_verification=kept(any_verification))
     st.stop()
-try:
-    chosen = asked_verifications()
-except AppError as error:
-    show_error(error)
-    st.button("Show everything", on_click=set_verification_filter, args=(VerificationFilter(),))
-    st.stop()
+chosen = asked_verifications_or_stop()
 
 names = named_loops(every)
 fitting = asked_loops(every, chosen)

@@ -4,17 +4,15 @@ from dataclasses import replace
 
 import streamlit as st
 
-from backend.errors import AppError
 from backend.figures.style import theme_of
 from backend.services.audit import AuditedFigure
 from backend.services.explore import run_names
 from backend.services.grounding import any_look, grounding_counts, group_filter
 from backend.services.verimap_cells import any_verification, verification_choices
-from backend.store.verification_filters import BOTH, VerificationFilter
+from backend.store.verification_filters import BOTH
 from backend.verimap.proxies import Proxy
 from pages.ui.audit_note import show_audit_note
 from pages.ui.endoca_words import quiet_line
-from pages.ui.errors import show_error
 from pages.ui.landing import land_at
 from pages.ui.links import LIST
 from pages.ui.resources import kept, the_store
@@ -33,8 +31,7 @@ from pages.ui.saliency_words import (
 )
 from pages.ui.verification_list import show_verifications
 from pages.ui.verimap_filters import (
-    asked_verifications,
-    set_verification_filter,
+    asked_verifications_or_stop,
     show_verification_filters,
     show_verification_sentence,
     verifications_counted,
@@ -48,12 +45,7 @@ theme = theme_of(st.context.theme.type)
 if not kept(any_look):
     show_no_looks(any_verification=kept(any_verification))
     st.stop()
-try:
-    asked = asked_verifications()
-except AppError as error:
-    show_error(error)
-    st.button("Show everything", on_click=set_verification_filter, args=(VerificationFilter(),))
-    st.stop()
+asked = asked_verifications_or_stop()
 
 names = kept(run_names)
 usual = usual_pairs()
@@ -86,7 +78,7 @@ if rows and rows[0]["n"]:
 elif rows:
     st.text(f"{proxy.label}: N/A for all {len(pairs):,} pairs, because {proxy.undefined_when}.")
 else:
-    st.text("No look fits these filters. Take one of them away, or clear them all.")
+    st.text("So there is nothing to compare here. Take a filter away, or clear them all.")
 st.html(quiet_line(AS_PRINTED))
 show_audit_note(AuditedFigure.VERIMAP_GROUNDING)
 

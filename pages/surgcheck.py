@@ -4,7 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from backend.domain.records import Origin, System
-from backend.errors import AppError
 from backend.figures import surgcheck as figures
 from backend.figures.style import BLIND_GROUP, theme_of
 from backend.services.endoca_series import about_runs, records
@@ -15,10 +14,9 @@ from backend.services.surgcheck_notes import Figure
 from backend.services.surgcheck_published import TABLES
 from backend.services.surgcheck_series import printed_drops
 from backend.services.surgcheck_suites import is_full_test, surgcheck_suites
-from backend.store.pair_filters import PairFilter, pair_count
+from backend.store.pair_filters import pair_count
 from pages.ui.clicks import clickable_chart
 from pages.ui.endoca_words import legend, quiet_line
-from pages.ui.errors import show_error
 from pages.ui.filters import link_choice
 from pages.ui.import_report import plural
 from pages.ui.landing import land_at
@@ -31,7 +29,7 @@ from pages.ui.surgcheck_ablation import show_ablation
 from pages.ui.surgcheck_cases import flips_of, pairs_behind, show_pairs_behind
 from pages.ui.surgcheck_empty import show_printed_alone, show_unanswered, show_unjudged
 from pages.ui.surgcheck_failures import show_failures
-from pages.ui.surgcheck_filters import pair_suite_filter, set_pair_filter, show_pair_filters, show_pair_sentence
+from pages.ui.surgcheck_filters import pair_suite_filter, show_pair_filters, show_pair_sentence
 from pages.ui.surgcheck_notes import show_notes
 from pages.ui.surgcheck_scores import show_drops, show_scores
 from pages.ui.surgcheck_tables import drops_of, ladder_of, readable, scores_of
@@ -65,12 +63,7 @@ suites = kept(surgcheck_suites)
 if not suites:
     show_printed_alone(theme)
     st.stop()
-try:
-    chosen = pair_suite_filter(suites)
-except AppError as error:
-    show_error(error)
-    st.button("Show everything", on_click=set_pair_filter, args=(PairFilter(),))
-    st.stop()
+chosen = pair_suite_filter(suites)
 questions = of_questions(chosen)
 
 about = [row for row in records(kept(about_runs, System.SURGCHECK)) if row["suite"] == chosen.suite]
@@ -201,4 +194,4 @@ for point, group, table_of in ((task_point, "task", by_task), (cue_point, "cue",
 if withheld is not None:
     show_pairs_behind(*withheld[:1], names, by_outcome=withheld[1])
 if opened is not None:
-    show_pairs_behind(opened, names)
+    show_pairs_behind(opened, names, by_outcome=not opened.statuses)

@@ -33,6 +33,7 @@ from pages.ui.verimap_plane import PRINTED_ALONE, STORE_ALONE, show_panels, show
 from pages.ui.verimap_scores import show_cells
 from pages.ui.verimap_tables import cells_of, has_self, of_figures, printed_of, usual_part
 from pages.ui.verimap_thresholds import (
+    OWN_PARAMETERS,
     asked_quadrants,
     asked_thresholds,
     in_quadrants,
@@ -85,7 +86,8 @@ def show_own_chips() -> None:
 
 
 show_verification_filters(chosen, choices, whole=whole, more=show_own_chips)
-show_verification_sentence(chosen, names, verifications_counted(kept(verification_count, chosen)), whole=whole)
+counted = verifications_counted(kept(verification_count, chosen))
+show_verification_sentence(chosen, names, counted, whole=whole, more=OWN_PARAMETERS)
 if quadrants:
     st.caption(quadrant_sentence(quadrants, quadrant_axis, len(cells), len(every)))
 with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):

@@ -203,3 +203,11 @@ def _show(figures: dict[str, Any]) -> None:
         rates = (percent(of[rate]) for rate in ("error", "fpr", "fnr", "bias", "generator_error"))
         verdicts.rows.append((name, f"{of['n']:,}", *rates))
     print_table(verdicts)
+    gaps = figures["saliency"]["gaps"]
+    looks = Table(("task, answering → judging", "n", "image saliency fraction", "even share", "times even share"))
+    for name, of in gaps["fraction"].items():
+        sides = [f"{percent(of[f'generator_{what}'])} → {percent(of[f'verifier_{what}'])}" for what in ("mean", "even")]
+        times = gaps["times_even"][name]
+        ratios = f"{times['generator_mean']:.2f} → {times['verifier_mean']:.2f}"
+        looks.rows.append((name, f"{of['n']:,}", *sides, ratios))
+    print_table(looks)

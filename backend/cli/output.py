@@ -91,8 +91,9 @@ def run_sentence(run: "RunReport") -> str:
         )
     if run.stage == Stage.SALIENCY:
         return (
-            f"{run.vlm} on {run.suite}{f' ({run.setting})' if run.setting else ''}: {counted(run.n_answers, 'answer')} "
-            f"looked into ({run.n_looks_changed:,} new or changed); could not be {run.n_failed:,}."
+            f"{run.vlm} on {run.suite}{f' ({run.setting})' if run.setting else ''}: "
+            f"{run.n_answers - run.n_failed:,} of {counted(run.n_answers, 'answer')} looked into, "
+            f"{run.n_failed:,} could not be; new or changed: {run.n_looks_changed:,}."
         )
     if run.stage == Stage.VERIFY:
         removed = f", {run.n_removed:,} taken out" if run.n_removed else ""

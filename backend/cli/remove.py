@@ -9,7 +9,7 @@ import typer
 from backend.cli.options import JsonOption, StoreOption, command_group, examples, options_of
 from backend.cli.output import print_json, print_text
 
-group = command_group("remove", "Take a run or a suite out of the store. Files outside the store are never touched.")
+group = command_group("remove", "Take a run or a suite out of the store. A data set's own files are never touched.")
 
 
 @group.command("run", epilog=examples("remove run My-VLM.core.direct.0a1b2c3d4e"))
@@ -35,7 +35,10 @@ def remove_suite(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove a suite with its units, and every run over it."""
+    """Remove a suite with its units, and every run over it.
+
+    Images that somebody brought to the live pages are deleted with the last unit that asks about them.
+    """
     from backend.services.removal import remove_suite
 
     options = options_of(ctx, store, as_json)

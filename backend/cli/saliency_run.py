@@ -63,7 +63,7 @@ def saliency_run(
     condition: Annotated[Condition, typer.Option(help="What the verifier was shown.")] = Condition.PLAIN,
     turn: Annotated[int, typer.Option(min=0, metavar="N", help="Of the feedback loop; 0: the first answers.")] = 0,
     run: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help="Instead of these three: any stored run, by its id.")
+        str | None, typer.Option("--run", metavar="RUN", help="Instead of these five: any stored run, by its id.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Gets the run folders; else data/runs/<an id>.")
@@ -132,9 +132,10 @@ def _named_run(
 ) -> str:
     from backend.services.runs.saliency_choice import find_verification
 
-    if run and (suite or generator or verifier):
+    if run and (suite or generator or verifier or turn or condition is not Condition.PLAIN):
         raise AppError(
-            "A run that is named by --run needs no --suite, --generator and --verifier.", "Leave out one or the other."
+            "A run that is named by --run needs no --suite, --generator, --verifier, --condition and --turn.",
+            "Leave out one or the other.",
         )
     if run:
         return run

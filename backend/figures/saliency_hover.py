@@ -61,11 +61,12 @@ def value_words(proxy: Proxy, value: float | None) -> str:
 
 
 def difference_words(proxy: Proxy, value: float | None) -> str:
-    """Return a difference of two values with its sign; of fractions in percentage points."""
+    """Return a difference of two values with its sign; of fractions in percentage points. What rounds to 0 has none."""
     if value is None:
         return NOT_AVAILABLE
     told = {Proxy.FRACTION: f"{100 * value:+.1f}", Proxy.TIMES_EVEN: f"{value:+.2f}", Proxy.GRADIENT: f"{value:+.3g}"}
-    return told[proxy].replace("-", "−")
+    words = told[proxy] if float(told[proxy]) else told[proxy][1:]
+    return words.replace("-", "−")
 
 
 def case_words(row: Row, proxy: Proxy) -> str:

@@ -115,8 +115,9 @@ def of_questions(chosen: UnitFilter) -> UnitFilter:
     on this; only lists of cases follow the whole filter.
     """
     return replace(
-        chosen, outcomes=(), text="", right="", wrong="", part_wrong=False, decision="", consistency="", moved=""
-    )
+        chosen, outcomes=(), statuses=(), text="", right="", wrong="", part_wrong=False, decision="", consistency="",
+        moved="",
+    )  # fmt: skip
 
 
 def series_table(store: Store, chosen: UnitFilter) -> "pd.DataFrame":

@@ -45,9 +45,6 @@ ALL = "all"
 NO_OUTCOME = "no_outcome"
 """In place of an outcome: the answer was not judged, or the filter's policy leaves the verdict out."""
 
-_SAYS = ("fraction", "even", "times_even", "gradient", "tokens")
-"""What the table holds of either side."""
-
 
 def any_look(store: Store) -> bool:
     """Return whether anybody looked into an answer or verdict of VeriMap, with success or without."""

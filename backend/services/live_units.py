@@ -4,7 +4,17 @@ The suite "live" has no runs, so no metric counts its units. An image of a perso
 its header, kept beside the store under the name of its hash, and served as any other image is.
 """
 
-__all__ = ["Example", "LiveUnit", "example_units", "image_to_ask", "keep_image", "live_unit", "shows", "unit_to_ask"]
+__all__ = [
+    "Example",
+    "LiveUnit",
+    "example_units",
+    "image_to_ask",
+    "keep_image",
+    "live_unit",
+    "shows",
+    "unit_to_ask",
+    "uploads_folder",
+]
 
 import hashlib
 import tempfile
@@ -55,6 +65,11 @@ class Example(NamedTuple):
     complexity: int
 
 
+def uploads_folder(store: Store) -> Path:
+    """Return where a store keeps images that people brought; it may not be there yet."""
+    return (store.path.parent / FOLDER).resolve()
+
+
 def keep_image(store: Store, content: bytes) -> str:
     """Keep an image that somebody brought, and return its id: the same for the same bytes.
 
@@ -63,7 +78,7 @@ def keep_image(store: Store, content: bytes) -> str:
     Raises:
         AppError: It is no image that can be used (`check_image`), or it cannot be written.
     """
-    folder = (store.path.parent / FOLDER).resolve()
+    folder = uploads_folder(store)
     try:
         folder.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".") as aside:

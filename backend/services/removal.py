@@ -1,15 +1,19 @@
 """Taking a run or a whole suite out of the store, when somebody asks for it by name.
 
 The rest stays as it is: another run of the same VLM, another suite on the same images. Images
-that no unit names any more go with the suite; their files are never touched.
+that no unit names any more go with the suite. Of their files only those go that Parallax kept itself, of images
+that people brought and cues drawn into them live; a data set's files are never touched.
 """
 
 __all__ = ["remove_run", "remove_suite"]
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backend.errors import AppError
 from backend.services.ingest.log import write_note
+from backend.services.live_units import uploads_folder
 from backend.services.runs.reconciled_runs import dependents
 from backend.store.store import Store
 
@@ -56,11 +60,14 @@ def remove_run(store: Store, run_id: str) -> str:
 def remove_suite(store: Store, suite: str) -> str:
     """Remove a suite with its units, every run over it, and live traces of its units.
 
+    The file of an image that somebody brought is deleted when no unit of this store names it any more. Another store
+    in the same folder keeps its images in the same place: one that was brought to both is gone from both.
+
     Returns:
-        What was removed, as a sentence.
+        What was removed, in sentences.
 
     Raises:
-        AppError: There is no such suite.
+        AppError: There is no such suite; or it is removed, and a file that belongs to it cannot be deleted.
     """
     known = [row[0] for row in store.rows("SELECT suite FROM suites ORDER BY suite")]
     if suite not in known:
@@ -77,11 +84,28 @@ def remove_suite(store: Store, suite: str) -> str:
         for table in ("runs", "probes", "pairs", "frames", "examples", "units", "suites"):
             cursor.execute(f"DELETE FROM {table} WHERE suite = ?", [suite])
         named = "SELECT image_id FROM units UNION SELECT picture_id FROM pairs"
-        cursor.execute(f"DELETE FROM images WHERE image_id NOT IN ({named})")
+        gone = cursor.execute(f"DELETE FROM images WHERE image_id NOT IN ({named}) RETURNING root, path").fetchall()
+        files = _kept_files(cursor, uploads_folder(store), gone)
         runs = f"{n_runs:,} run{'' if n_runs == 1 else 's'}"
         said = f"Removed suite {suite} with {n_units:,} units and {runs} over it."
+        if files:
+            said += f" With it went {len(files):,} image file{'' if len(files) == 1 else 's'} that Parallax had kept."
         write_note(cursor, "removal", suite, said)
+    for file in files:
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise AppError(f"{said} But {file} cannot be deleted ({error.strerror}).", "Delete it by hand.") from error
     return said
+
+
+def _kept_files(
+    cursor: "duckdb.DuckDBPyConnection", folder: Path, images: Iterable[tuple[str | None, str | None]]
+) -> list[Path]:
+    """Return the files in a folder of images that left the store, without those that another image is read from."""
+    left = {path for (path,) in cursor.execute("SELECT path FROM images WHERE root = ?", [str(folder)]).fetchall()}
+    paths = {path for root, path in images if path and root == str(folder)} - left
+    return [file for path in sorted(paths) if (file := folder / path).is_file()]
 
 
 def _count(cursor: "duckdb.DuckDBPyConnection", table: str, column: str, value: str) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def of_questions(chosen: PairFilter) -> PairFilter:
     """Return the part of a filter that does not look at the answers, on which all figures rest."""
-    return replace(chosen, pair_outcomes=(), text="")
+    return replace(chosen, pair_outcomes=(), statuses=(), variant="", text="")
 
 
 _ANSWERS = """

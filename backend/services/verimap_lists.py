@@ -4,10 +4,17 @@ A row is one verdict; a case is one example, which may have many. So whoever goe
 case meets each example once, where the first of its rows stands.
 """
 
-__all__ = ["case_at", "verdicts_of_runs", "verification_neighbours", "verification_page"]
+__all__ = [
+    "UnverifiedRun",
+    "case_at",
+    "unverified_runs",
+    "verdicts_of_runs",
+    "verification_neighbours",
+    "verification_page",
+]
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from backend.errors import AppError
 from backend.store.store import Store
@@ -119,3 +126,32 @@ def verdicts_of_runs(store: Store, suites: Sequence[str], runs: Sequence[str]) -
         runs=tuple(dict.fromkeys(run_id for run_id, _ in plain)) or tuple(runs),
         conditions=() if conditions == (Condition.PLAIN,) else conditions,
     )
+
+
+class UnverifiedRun(NamedTuple):
+    """A run of a generator, or of a first step, on whose answers there is no verdict."""
+
+    run_id: str
+    suite: str
+    stage: str
+    n_answers: int
+    first_unit: str
+    """The first example it answered, in the order of cases."""
+
+
+def unverified_runs(store: Store, runs: Sequence[str]) -> list[UnverifiedRun]:
+    """Return which of some runs hold answers, none of which anybody verified; in order of their ids."""
+    rows = store.rows(
+        """
+        SELECT r.run_id, r.suite, r.stage, count(*),
+               first(u.unit_id ORDER BY try_cast(u.source_id AS BIGINT), u.source_id)
+        FROM runs r JOIN answers a USING (run_id) JOIN probes p USING (probe_id) JOIN units u USING (unit_id)
+        WHERE r.system = 'verimap' AND list_contains($runs, r.run_id)
+          AND NOT EXISTS (SELECT 1 FROM verifications v WHERE v.run_id = r.run_id)
+          AND NOT EXISTS (SELECT 1 FROM run_bases b JOIN verifications v ON v.run_id = b.run_id
+                          WHERE b.base_run_id = r.run_id)
+        GROUP BY ALL ORDER BY r.run_id
+        """,
+        {"runs": list(runs)},
+    )
+    return [UnverifiedRun(*row) for row in rows]

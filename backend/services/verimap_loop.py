@@ -209,7 +209,7 @@ _TURN_COLUMNS = (
 
 
 def _labels(loops: Sequence[Mapping[Any, Any]]) -> list[str]:
-    """Return what to call each loop; alike ones of a suite are told apart by origin, setting and the hash of their id."""
+    """Return what to call each loop; alike ones of a suite are told apart by origin, setting and their id's hash."""
     labels = [_plain_label(loop) for loop in loops]
     origins, settings = [loop["origin"] for loop in loops], [setting_words(loop["setting"]) for loop in loops]
     for told in (origins, settings, [loop["loop_id"].rpartition(".")[2] for loop in loops]):

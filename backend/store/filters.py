@@ -5,12 +5,14 @@ set becomes one `Clause`; the page prints the clauses' sentences, so that what i
 always said.
 """
 
-__all__ = ["DECIDES", "UNREADABLE", "Clause", "UnitFilter"]
+__all__ = ["DECIDES", "UNREAD", "UNREADABLE", "Clause", "UnitFilter", "unread_words"]
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
 from typing import NamedTuple, Self
 
+from backend.domain.records import AnswerStatus
 from backend.endoca.decision import Consistency, Verdict
 from backend.endoca.outcomes import Outcome
 from backend.endoca.reconciliation import Move
@@ -21,6 +23,16 @@ _SEPARATOR = "~"
 
 UNREADABLE = "unreadable"
 """In place of a consistency label: the decision could not be read, or was not reached."""
+
+UNREAD: Mapping[str, str] = MappingProxyType(
+    {
+        AnswerStatus.FAILED: "a failed call",
+        AnswerStatus.EMPTY: "an empty answer",
+        AnswerStatus.UNPARSED: "an answer that is not readable",
+        AnswerStatus.MISSING: "a missing answer",
+    }
+)
+"""Status of an answer that counts as wrong and is counted apart → in words."""
 
 
 class Clause(NamedTuple):
@@ -52,6 +64,8 @@ class UnitFilter:
     part_wrong: bool = False
     """With `classes`: only units in which the run answered such a part wrong."""
     outcomes: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    """Keys of `UNREAD`: units in which an answer of the run, to the complex question or a part, is of one of these."""
     text: str = ""
     """Letters that the question, a reference or one of the run's answers must hold, or the image's name, or
     the whole of a sample's id; case and outer spaces are ignored."""
@@ -105,6 +119,8 @@ class UnitFilter:
             chosen.append(
                 Clause("list_contains($outcomes, o.outcome)", {"outcomes": list(self.outcomes)}, f"“{plain}”")
             )
+        if self.statuses:
+            chosen.append(Clause(_STATUS_SQL, {"statuses": list(self.statuses)}, f"with {unread_words(self.statuses)}"))
         if self.text.strip():
             chosen.append(Clause(_TEXT_SQL, {"text": self.text.strip().lower()}, f"with “{self.text.strip()}”"))
         if self.right:
@@ -179,6 +195,9 @@ class UnitFilter:
         unknown = [key for key in chosen.outcomes if key not in set(Outcome)]
         if unknown:
             raise AppError(f"The link asks for the outcome {unknown[0]!r}.", f"Known: {', '.join(Outcome)}.")
+        unknown = [status for status in chosen.statuses if status not in UNREAD]
+        if unknown:
+            raise AppError(f"The link asks for the answer status {unknown[0]!r}.", f"Known: {', '.join(UNREAD)}.")
         for name, known_words in _CHOICES.items():
             asked = getattr(chosen, name)
             if asked and asked not in known_words:
@@ -202,6 +221,8 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 DECIDES = "r.stage IN ('select', 'self_select')"
 """Whether the run is of a stage that gives answers or withholds them; a unit without a decision is an abstention."""
+
+_STATUS_SQL = " OR ".join(f"list_contains($statuses, '{status}') AND o.n_{status} > 0" for status in UNREAD)
 
 _DECISION_SQL = f"""
     {DECIDES} AND ($decision = 'answer') = ((o.run_id, u.unit_id) IN (
@@ -267,6 +288,11 @@ def _correct_sql(parameter: str, correct: bool) -> str:
         "u.unit_id IN (SELECT x.unit_id FROM outcomes x JOIN runs y USING (run_id, scorer, scorer_version) "
         f"WHERE x.run_id = ${parameter} AND {'' if correct else 'NOT '}x.complex_correct)"
     )
+
+
+def unread_words(statuses: Sequence[str]) -> str:
+    """Return "a failed call or a missing answer"."""
+    return _either([UNREAD[status] for status in statuses])
 
 
 def _either(words: tuple[str, ...] | list[str]) -> str:

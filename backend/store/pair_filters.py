@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Self
 
+from backend.domain.records import Role, Stage
 from backend.errors import AppError
-from backend.store.filters import Clause
+from backend.store.filters import UNREAD, Clause, unread_words
 from backend.store.store import Store
 from backend.store.unit_lists import Neighbours, neighbours_in
 from backend.surgcheck.outcomes import PairOutcome
@@ -31,13 +32,17 @@ class PairFilter:
 
     suite: str = ""
     runs: tuple[str, ...] = ()
-    """Run ids: pairs of their suites; with `pair_outcomes` those that one of these runs answered so."""
+    """Run ids: pairs of their suites; with `pair_outcomes` or `statuses` those that one of these runs answered so."""
     tasks: tuple[str, ...] = ()
     levels: tuple[str, ...] = ()
     cues: tuple[str, ...] = ()
     pair_outcomes: tuple[str, ...] = ()
     """`PairOutcome` values, by exact match; of any run that was asked both questions, where `runs` names none.
     No answer is a wrong one."""
+    statuses: tuple[str, ...] = ()
+    """Keys of `UNREAD`: pairs of which an answer is of one of these, to a question that its run was asked."""
+    variant: str = ""
+    """With `statuses`: a `backend.surgcheck.metrics.Variant`, of answers to questions asked so; empty: of all."""
     text: str = ""
     """Letters that a question, the reference or an answer must hold, or the image's name, or the whole of a
     pair's id; case and outer spaces are ignored."""
@@ -52,7 +57,7 @@ class PairFilter:
         chosen: list[Clause] = []
         if self.suite:
             chosen.append(Clause("u.suite = $suite", {"suite": self.suite}, f"suite {self.suite}"))
-        if self.runs and not self.pair_outcomes:
+        if self.runs and not (self.pair_outcomes or self.statuses):
             sql = "u.suite IN (SELECT suite FROM runs WHERE list_contains($runs, run_id))"
             chosen.append(Clause(sql, {"runs": list(self.runs)}, self._run_words(called)))
         for name, column, words in (
@@ -70,6 +75,11 @@ class PairFilter:
             wanted = {"pair_runs": list(self.runs), "pair_outcomes": list(self.pair_outcomes)}
             by = f" by {self._run_words(called)}" if self.runs else ""
             chosen.append(Clause(_OUTCOME_SQL, wanted, f"{plain}{by}"))
+        if self.statuses:
+            asked = {"status_runs": list(self.runs), "statuses": list(self.statuses), "variant": self.variant}
+            by = f" by {self._run_words(called)}" if self.runs else ""
+            how = f" {_ASKED_AS[self.variant]}" if self.variant else ""
+            chosen.append(Clause(_STATUS_SQL, asked, f"with {unread_words(self.statuses)}{how}{by}"))
         if self.text.strip():
             chosen.append(Clause(_TEXT_SQL, {"text": self.text.strip().lower()}, f"with “{self.text.strip()}”"))
         return chosen
@@ -111,7 +121,7 @@ class PairFilter:
             known = _KNOWN.get(field.name)
             unknown = [part for part in parts if known is not None and part not in known]
             if known is not None and unknown:
-                what = field.name.replace("_", " ").removesuffix("s")
+                what = "answer status" if field.name == "statuses" else field.name.replace("_", " ").removesuffix("s")
                 raise AppError(f"The link asks for the {what} {unknown[0]!r}.", f"Known: {', '.join(known)}.")
             values[field.name] = parts if isinstance(field.default, tuple) else text
         return replace(cls(), **values)  # type: ignore[arg-type]
@@ -120,11 +130,20 @@ class PairFilter:
         return _either([called.get(run, run) for run in self.runs])
 
 
+_ASKED_AS: Mapping[str, str] = {
+    Role.ORIGINAL: "to the original question",
+    Role.LESS_BIASED: "to the less-biased question",
+    Stage.TEXT_ONLY: "without the image",
+}
+"""How a question was asked → in the sentence."""
+
 _KNOWN: Mapping[str, tuple[str, ...]] = {
     "tasks": tuple(Task),
     "levels": tuple(Level),
     "cues": tuple(Cue),
     "pair_outcomes": tuple(PairOutcome),
+    "statuses": tuple(UNREAD),
+    "variant": tuple(_ASKED_AS),
 }
 """Fields that take words of ours."""
 
@@ -150,6 +169,15 @@ _ANSWERED_SQL = f"""
 _OUTCOME_SQL = f"""
     u.unit_id IN (SELECT unit_id FROM ({_ANSWERED_SQL}) WHERE list_contains($pair_outcomes, outcome)
         AND (len($pair_runs) = 0 OR list_contains($pair_runs::TEXT[], run_id)))
+"""
+
+_STATUS_SQL = f"""
+    u.unit_id IN (
+        SELECT s.unit_id FROM scores s JOIN runs r USING (run_id, scorer, scorer_version)
+        WHERE r.system = 'surgcheck' AND list_contains($statuses::TEXT[], s.status) AND {ASKED}
+          AND (r.stage <> 'text_only' OR s.role = 'original')
+          AND $variant IN ('', CASE r.stage WHEN 'text_only' THEN r.stage ELSE s.role END)
+          AND (len($status_runs) = 0 OR list_contains($status_runs::TEXT[], s.run_id)))
 """
 
 _TEXT_SQL = """

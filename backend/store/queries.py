@@ -61,7 +61,7 @@ def run_table(store: Store) -> "pd.DataFrame":
         "SELECT r.*, coalesce(v.n, a.n, 0) AS n_answers FROM runs r "
         "LEFT JOIN (SELECT run_id, count(*) AS n FROM answers GROUP BY run_id) a USING (run_id) "
         "LEFT JOIN (SELECT run_id, count(*) AS n FROM verifications GROUP BY run_id) v USING (run_id) "
-        "ORDER BY r.system, r.suite, r.vlm, r.stage, r.run_id"
+        "ORDER BY r.system, r.suite, r.vlm, r.stage, r.setting, r.run_id"
     )
 
 

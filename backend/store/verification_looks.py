@@ -5,7 +5,7 @@ records have no reply and no such run in the store, and alike rows of one file (
 own; so they have no looks. A look at an answer that was replaced since is none.
 """
 
-__all__ = ["BOTH_LOOKED", "LOOKS_OF", "PRESENT_LOOKS", "SIDES"]
+__all__ = ["ANSWERED_IN", "BOTH_LOOKED", "LOOKS_OF", "PRESENT_LOOKS", "SIDES"]
 
 from backend.domain.records import Stage
 
@@ -18,7 +18,7 @@ PRESENT_LOOKS = """
 """
 """The numbers of looks at answers that still stand. The maps are never read here: they are most of the table."""
 
-_ANSWERED_IN = f"""
+ANSWERED_IN = f"""
     SELECT b.run_id, b.base_run_id FROM run_bases b JOIN runs r ON r.run_id = b.base_run_id
     WHERE r.stage IN ('{Stage.DIRECT}', '{Stage.LOOP}')
 """
@@ -26,7 +26,7 @@ _ANSWERED_IN = f"""
 
 LOOKS_OF = f"""
     LEFT JOIN probes p ON p.unit_id = v.unit_id AND p.role = 'generate' AND v.place = 0
-    LEFT JOIN ({_ANSWERED_IN}) b ON b.run_id = v.run_id
+    LEFT JOIN ({ANSWERED_IN}) b ON b.run_id = v.run_id
     LEFT JOIN ({PRESENT_LOOKS}) g ON g.run_id = b.base_run_id AND g.probe_id = p.probe_id
     LEFT JOIN ({PRESENT_LOOKS}) w ON w.run_id = v.run_id AND w.probe_id = p.probe_id
 """
@@ -37,7 +37,7 @@ BOTH_LOOKED = f"""
     v.place = 0 AND (v.run_id, v.unit_id) IN (
         SELECT (w.run_id, p.unit_id)
         FROM ({PRESENT_LOOKS}) w JOIN probes p ON p.probe_id = w.probe_id AND p.role = 'generate'
-        JOIN ({_ANSWERED_IN}) b ON b.run_id = w.run_id
+        JOIN ({ANSWERED_IN}) b ON b.run_id = w.run_id
         JOIN ({PRESENT_LOOKS}) g ON g.run_id = b.base_run_id AND g.probe_id = w.probe_id
         WHERE w.error = '' AND g.error = '')
 """

@@ -18,6 +18,7 @@ from backend.services.cases import Case, CaseImage, CaseRun, runs_in_order
 from backend.services.demo.synthetic import SYNTHETIC_DATASETS
 from backend.services.endoca_series import vlm_places
 from backend.services.images import image_file
+from backend.services.verimap_cases import VerificationCase
 from backend.store.filters import UnitFilter
 from backend.store.store import Store
 from pages.ui.answer_table import answer_table, verdict_order, verdict_tag
@@ -117,9 +118,9 @@ def _no_image(image: CaseImage) -> str:
     )
 
 
-def identity(case: Case) -> str:
+def identity(case: Case | VerificationCase, more: Sequence[str] = ()) -> str:
     """Return the strip below a case's image: which file, which pixels, which data set and split."""
-    return identity_strip(case.image, case.split, f"{case.suite} {case.source_id}")
+    return identity_strip(case.image, case.split, f"{case.suite} {case.source_id}", more)
 
 
 def identity_strip(image: CaseImage, split: str, name: str, more: Sequence[str] = ()) -> str:

@@ -6,7 +6,7 @@ Back and Forward of the browser move through the choices.
 
 __all__ = ["FILTER_WIDTH", "FilterRow", "SuiteFilterRow"]
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -18,6 +18,8 @@ from backend.store.filters import UnitFilter
 from backend.store.pair_filters import PairFilter
 from backend.store.verification_filters import VerificationFilter
 from pages.ui.copy import copy_button
+from pages.ui.errors import show_error
+from pages.ui.links import write_link
 from pages.ui.suite_names import suite_words
 
 if TYPE_CHECKING:
@@ -46,13 +48,20 @@ class FilterRow(Generic[Chosen]):
         """
         return self.kind.from_query(st.query_params.to_dict())
 
-    def write(self, chosen: Chosen) -> None:
-        """Write a filter into the link, in one step of the browser's history; other parameters of it stay."""
-        own = {field.name for field in fields(self.kind)}
-        others = {name: value for name, value in st.query_params.to_dict().items() if name not in own}
-        st.query_params.from_dict({**others, **chosen.to_query()})
+    def asked_or_stop(self) -> Chosen:
+        """Return what `asked` returns; where it refuses the link, say why and how to go on, and end the page."""
+        return self._or_stop(self.asked)
 
-    def control(self, field: str, value: object, emptied: Mapping[str, object] | None = None) -> dict[str, Any]:
+    def write(self, chosen: Chosen, without: Collection[str] = ()) -> None:
+        """Write a filter into the link, in one step of the browser's history.
+
+        Args:
+            chosen: The filter.
+            without: Further parameters of the link, which are taken away; all others stay.
+        """
+        write_link({*(field.name for field in fields(self.kind)), *without}, chosen.to_query())
+
+    def control(self, field: str, value: object, emptied: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Set a control from the link, and return what makes it write its field back.
 
         Args:
@@ -77,7 +86,7 @@ class FilterRow(Generic[Chosen]):
         *,
         is_set: bool | None = None,
         placeholder: str = "All",
-        emptied: Mapping[str, object] | None = None,
+        emptied: Mapping[str, Any] | None = None,
     ) -> "DeltaGenerator":
         """Draw a field of several values: a button that says how much is chosen, and opens the choice.
 
@@ -121,7 +130,9 @@ class FilterRow(Generic[Chosen]):
             label, placeholder=f"for example: {example}", width=FILTER_WIDTH, **self.control("text", text)
         )
 
-    def sentence(self, told: str, count: str, tags: str = "", *, cleared: Chosen | None) -> None:
+    def show_sentence(
+        self, told: str, count: str, tags: str = "", *, cleared: Chosen | None, without: Collection[str] = ()
+    ) -> None:
         """Draw what is chosen as a sentence, with the link to copy and the way back to everything.
 
         Args:
@@ -129,6 +140,7 @@ class FilterRow(Generic[Chosen]):
             count: How much it is, such as "412 units".
             tags: What stands behind it, as HTML.
             cleared: What the way back leads to; None where nothing is to be cleared.
+            without: Further parameters of the link that the way back takes away.
         """
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.html(
@@ -138,9 +150,17 @@ class FilterRow(Generic[Chosen]):
             copy_button("Copy link", key=f"{self.prefix}_link")
             if cleared is not None:
                 key = f"{self.prefix}_clear"
-                st.button("Clear", key=key, type="tertiary", on_click=self.write, args=(cleared,))
+                st.button("Clear", key=key, type="tertiary", on_click=self.write, args=(cleared, without))
 
-    def _write_field(self, field: str, key: str, emptied: Mapping[str, object]) -> None:
+    def _or_stop(self, read: Callable[[], Chosen]) -> Chosen:
+        try:
+            return read()
+        except AppError as error:
+            show_error(error)
+            st.button("Show everything", on_click=self.write, args=(self.kind(),))
+            st.stop()
+
+    def _write_field(self, field: str, key: str, emptied: Mapping[str, Any]) -> None:
         value = st.session_state[key]
         changed: dict[str, Any] = {field: tuple(value) if isinstance(value, list) else value}
         self.write(replace(self.asked(), **changed, **({} if value else emptied)))
@@ -153,15 +173,15 @@ class SuiteFilterRow(FilterRow[ChosenOfSuite]):
     what: str
     """What to call a suite where there is no such one."""
 
-    def asked_of_suite(self, suites: Sequence[str]) -> ChosenOfSuite:
-        """Return the filter the page's link asks for, always of one suite: the first where it names none.
+    def of_suite_or_stop(self, suites: Sequence[str]) -> ChosenOfSuite:
+        """Return what `asked_or_stop` returns, always of one suite: the first where the link names none.
 
         Args:
-            suites: The store's, at least one.
-
-        Raises:
-            AppError: The link asks for an unknown suite, or for something that cannot be meant.
+            suites: The store's, at least one. A link that names another is refused.
         """
+        return self._or_stop(lambda: self._of_suite(suites))
+
+    def _of_suite(self, suites: Sequence[str]) -> ChosenOfSuite:
         chosen = self.asked()
         if chosen.suite and chosen.suite not in suites:
             raise AppError(f"There is no {self.what} {chosen.suite!r} in this store.", f"Known: {', '.join(suites)}.")

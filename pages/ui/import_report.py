@@ -119,11 +119,11 @@ def show_report(report: ImportReport, *, key: str) -> None:
     if report.runs:
         _table([
             {
-                "VLM": run.vlm, "stage": stage_words(run.stage), "setting": setting_words(run.setting), "suite": run.suite,
-                "answers": run.n_answers, "new": run.n_new, "replaced": run.n_replaced, "unchanged": run.n_unchanged,
-                "missing": run.n_missing, "failed": run.n_failed, "empty": run.n_empty, "not readable": run.n_unparsed,
-                "judge’s scores, new": run.n_judged_changed, "not judged": run.n_unjudged,
-                "saliency, new": run.n_looks_changed,
+                "VLM": run.vlm, "stage": stage_words(run.stage), "setting": setting_words(run.setting),
+                "suite": run.suite, "answers": run.n_answers, "new": run.n_new, "replaced": run.n_replaced,
+                "unchanged": run.n_unchanged, "missing": run.n_missing, "failed": run.n_failed, "empty": run.n_empty,
+                "not readable": run.n_unparsed, "judge’s scores, new": run.n_judged_changed,
+                "not judged": run.n_unjudged, "saliency, new": run.n_looks_changed,
             }
             for run in report.runs
         ], where_any=("setting", "judge’s scores, new", "not judged", "saliency, new"))  # fmt: skip

@@ -21,9 +21,10 @@ __all__ = [
     "address_of",
     "case_query",
     "open_page",
+    "write_link",
 ]
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -84,6 +85,17 @@ def address_of(page: Path, query: Mapping[str, str], place: str = "") -> str:
     """
     path = "./" if page == OVERVIEW else page.stem
     return path + (f"?{urlencode(query)}" if query else "") + (f"#{place}" if place else "")
+
+
+def write_link(own: Collection[str], parts: Mapping[str, str]) -> None:
+    """Write parameters into the page's link, in one step of the browser's history; those of others stay.
+
+    Args:
+        own: All that may be written here; those without a part are taken out.
+        parts: The parameters.
+    """
+    others = {name: value for name, value in st.query_params.to_dict().items() if name not in own}
+    st.query_params.from_dict({**others, **parts})
 
 
 def open_page(page: Path, query: Mapping[str, str], place: str = "") -> None:

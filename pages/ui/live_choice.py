@@ -9,7 +9,7 @@ import streamlit as st
 
 from backend.domain.records import System
 from backend.services.live_verification import VERIFICATIONS
-from pages.ui.live_start import LAST, SUBJECT, go_to
+from pages.ui.live_start import LIVE_LINK, go_to
 
 LIVE_TITLES: Mapping[System, str] = MappingProxyType(
     {
@@ -26,10 +26,8 @@ _STATE = "live_system"
 def system_asked() -> System:
     """Return whose questions the link asks; where it does not say, those of what this person left running."""
     query = st.query_params
-    if "system" not in query and not set(SUBJECT) & set(query):
-        left = VERIFICATIONS.known(str(st.session_state.get(LAST, "")))
-        if left is not None and not left.is_over:
-            query["system"] = System.VERIMAP
+    if "system" not in query and LIVE_LINK.left_running(VERIFICATIONS):
+        query["system"] = System.VERIMAP
     return System.VERIMAP if query.get("system") == System.VERIMAP else System.ENDOCA
 
 

@@ -13,20 +13,14 @@ from backend.endoca.asr import Variant
 from backend.endoca.question_templates import propose_atomic_questions
 from backend.endoca.typed_questions import MAX_QUESTION
 from backend.errors import AppError
-from backend.services.cases import Case, CaseImage, load_case, load_image
+from backend.services.cases import Case, CaseImage, load_case
 from backend.services.live_units import example_units, live_unit
 from backend.store.store import Store
-from pages.ui.case_view import STYLE as CASE_STYLE
-from pages.ui.case_view import identity, show_image
 from pages.ui.errors import show_error
-from pages.ui.example_row import show_examples
-from pages.ui.links import CASE, DATA
-from pages.ui.live_start import begin_anew, choose_vlm, go_to, start_live
-from pages.ui.own_image import bring_image
-from pages.ui.resources import kept
+from pages.ui.live_start import choose_vlm, start_live
+from pages.ui.live_subject import choose_or_show
 from pages.ui.untrained import note_untrained
-
-N_EXAMPLES = 6
+from pages.ui.vlm_picker import NO_VLM
 
 MAX_PARTS = 10 * MAX_QUESTION
 """Characters of all parts together."""
@@ -49,43 +43,16 @@ WHAT = (
 def show_setup(store: Store) -> None:
     """Draw the choice of what to ask about, or, where the link holds that, what to ask and whom."""
     st.text(WHAT)
-    unit_id, image_id = st.query_params.get("unit", ""), st.query_params.get("image", "")
-    if not unit_id and not image_id:
-        _choose(store)
-        return
-    try:
-        case = load_case(store, unit_id) if unit_id else None
-        image = case.image if case else load_image(store, image_id)
-    except AppError as error:
-        show_error(error)
-        st.button("Choose what to ask about", on_click=begin_anew)
-        return
-    st.html(CASE_STYLE)
-    _fill(case)
-    left, right = st.columns([6, 5], gap="large")
-    with left:
-        show_image(store, image, height_px=380)
-        if case is not None:
-            st.html(identity(case))
-        with st.expander("Ask about another image"):
-            bring_image(store, "live_upload", lambda image_id: go_to(image=image_id))
-        st.button("Choose something else", on_click=begin_anew, key="begin_anew")
-    with right:
-        _ask(store, case, image)
-
-
-def _choose(store: Store) -> None:
-    """Draw examples, the way to an image of one's own, and the way to every other case."""
-    st.subheader("Begin with an example")
-    examples = kept(example_units, N_EXAMPLES)
-    if examples:
-        show_examples(examples, N_EXAMPLES)
-        st.page_link(CASE, label="Choose another case; its page leads back here")
-    else:
-        st.text("No case in the store has its image at hand.")
-        st.page_link(DATA, label="Import a suite, or attach images, on the Data page")
-    st.subheader("Or bring an image")
-    bring_image(store, "live_upload", lambda image_id: go_to(image=image_id))
+    choose_or_show(
+        store,
+        load_case,
+        _ask,
+        examples=example_units,
+        others="Choose another case; its page leads back here",
+        none="No case in the store has its image at hand.",
+        bring="Import a suite, or attach images, on the Data page",
+        upload="live_upload",
+    )
 
 
 def _fill(case: Case | None) -> None:
@@ -103,6 +70,7 @@ def _fill(case: Case | None) -> None:
 
 def _ask(store: Store, case: Case | None, image: CaseImage) -> None:
     """Draw the questions, who is asked, and the button that starts."""
+    _fill(case)
     typed = st.text_area("Complex question", key=QUESTION, height=68, max_chars=MAX_QUESTION, persist_state="page")
     question = " ".join(str(typed or "").split())
     st.button("Propose its parts", key="propose", disabled=not question, on_click=_propose)
@@ -168,4 +136,4 @@ def _missing(question: str, atomic: list[str], *, has_vlm: bool) -> str:
         return "A complex question is missing."
     if not atomic:
         return "At least one part is missing: the whole answer is held against its parts."
-    return "" if has_vlm else "No VLM can be asked on this machine; the list above says what each lacks."
+    return "" if has_vlm else NO_VLM

@@ -1,6 +1,6 @@
 """Who is asked and in which variant, and the start of a live reconciliation; the link then holds its trace."""
 
-__all__ = ["LAST", "SUBJECT", "Chosen", "begin_anew", "choose_vlm", "go_to", "start_live", "trace_asked"]
+__all__ = ["LIVE_LINK", "Chosen", "begin_anew", "choose_vlm", "go_to", "start_live"]
 
 from functools import partial
 from typing import NamedTuple
@@ -9,7 +9,6 @@ import streamlit as st
 
 from backend.endoca.asr import Variant
 from backend.services.live import LIVE
-from backend.services.live_calls import LiveRegistry, Watched
 from backend.services.live_units import unit_to_ask
 from backend.services.runs.identity import identity_of
 from backend.store.store import Store
@@ -17,13 +16,13 @@ from backend.vlm.entries import VlmEntry
 from backend.vlm.registry import Registry
 from pages.ui.asr_words import VARIANT_WORDS
 from pages.ui.filters import link_choice
+from pages.ui.live_link import LiveLink
 from pages.ui.vlm_picker import vlm_picker
 
-LAST = "live_last"
-"""Session state: the id of what this person started last on the Live page."""
+LIVE_LINK = LiveLink("live_last")
 
-SUBJECT = ("trace", "unit", "image")
-"""Parameters of the link that say what the page is about."""
+begin_anew = LIVE_LINK.begin_anew
+go_to = LIVE_LINK.go_to
 
 
 class Chosen(NamedTuple):
@@ -52,31 +51,4 @@ def start_live(store: Store, unit_id: str, chosen: Chosen) -> None:
     unit = unit_to_ask(store, unit_id)
     vlm = Registry.load().open_vlm(chosen.entry.name)
     run = LIVE.start(store, unit, vlm, partial(identity_of, chosen.entry), chosen.variant)
-    st.session_state[LAST] = run.id
-    go_to(trace=run.id)
-    st.rerun()
-
-
-def trace_asked(registry: LiveRegistry[Watched]) -> str:
-    """Return the trace the link names; without any subject in it, the one of a kind that this person left running."""
-    query = st.query_params
-    if set(SUBJECT) & set(query):
-        return str(query.get("trace", ""))
-    last = str(st.session_state.get(LAST, ""))
-    run = registry.known(last)
-    if run is None or run.is_over:
-        return ""
-    go_to(trace=last)
-    return last
-
-
-def begin_anew() -> None:
-    """Take the subject out of the link, and forget what was started last; what is typed stays."""
-    st.session_state.pop(LAST, None)
-    go_to()
-
-
-def go_to(**subject: str) -> None:
-    """Write what the page is about into the link; who is asked and how stays."""
-    others = {name: value for name, value in st.query_params.to_dict().items() if name not in SUBJECT}
-    st.query_params.from_dict({**others, **subject})
+    LIVE_LINK.show_started(run.id)

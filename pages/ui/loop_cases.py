@@ -3,7 +3,6 @@
 __all__ = ["behind_fate", "behind_turn", "show_loop_cases"]
 
 from collections.abc import Mapping
-from html import escape
 
 import streamlit as st
 
@@ -11,6 +10,7 @@ from backend.services.verimap_loop import ALL_TASKS
 from backend.store.verification_filters import VerificationFilter, verification_count
 from backend.verimap.fates import LoopRule
 from pages.ui.links import LOOP
+from pages.ui.opened_list import show_opened
 from pages.ui.resources import kept
 from pages.ui.verification_list import show_verifications
 from pages.ui.verimap_filters import verifications_counted
@@ -42,14 +42,7 @@ def show_loop_cases(behind: VerificationFilter, names: Mapping[str, str]) -> Non
         behind: Which verifications.
         names: What to call a loop in the sentence, by its id.
     """
-    total = kept(verification_count, behind)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.html(
-            f"<div>{escape(behind.sentence(names))}: <strong>{verifications_counted(total)}</strong></div>",
-            width="stretch",
-        )
-        if st.button("Keep as filter", type="tertiary", help="Show this list on the page, with a link to copy"):
-            st.switch_page(LOOP, query_params=behind.to_query())
+    show_opened(behind, names, verifications_counted(kept(verification_count, behind)), LOOP)
     st.caption("A case shows all turns as a conversation.")
     show_verifications(behind, key="behind", height=440)
 

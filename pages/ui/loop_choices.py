@@ -3,7 +3,6 @@
 __all__ = ["READABLE", "loop_choices", "named_loops", "picked_rule", "show_loop_sentence"]
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -12,12 +11,12 @@ from backend.services.verimap_cells import VerificationChoices, suite_place
 from backend.store.verification_filters import UNLABELLED, VerificationFilter, verification_count
 from backend.verimap.fates import LoopRule
 from backend.verimap.vocabulary import Task
-from pages.ui.copy import copy_button
+from pages.ui.filter_row import FilterRow
 from pages.ui.filters import link_choice
 from pages.ui.import_report import plural
 from pages.ui.loop_words import END_NAMES
 from pages.ui.resources import kept
-from pages.ui.verimap_filters import dataset_words, set_verification_filter, verifications_counted
+from pages.ui.verimap_filters import dataset_words, verifications_counted
 
 Row = Mapping[str, Any]
 
@@ -25,6 +24,8 @@ READABLE = 3
 """So many loops stand side by side in the charts; the filters choose others."""
 
 _ALL_TURNS = "All turns"
+
+_ROW = FilterRow(VerificationFilter, "loops")
 
 
 def loop_choices(loops: Sequence[Row]) -> VerificationChoices:
@@ -70,17 +71,8 @@ def show_loop_sentence(chosen: VerificationFilter, names: Mapping[str, str], fit
     count = f"{plural(len(fitting), 'loop')}, {plural(n, 'first answer')}"
     if chosen.loop or chosen.fates:
         count = f"{verifications_counted(kept(verification_count, chosen))}, of {count}"
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.html(f"<div><span style='opacity:.75'>{escape(told)}:</span> <b>{count}</b></div>", width="stretch")
-        copy_button("Copy link", key="loops_link")
-        if chosen != VerificationFilter():
-            st.button(
-                "Clear",
-                key="loops_clear",
-                type="tertiary",
-                on_click=set_verification_filter,
-                args=(VerificationFilter(),),
-            )
+    cleared = None if chosen == VerificationFilter() else VerificationFilter()
+    _ROW.show_sentence(told, count, cleared=cleared)
     if len(fitting) > READABLE:
         st.caption(f"Charts show {READABLE} of {len(fitting):,} loops, the table below all. The filters choose others.")
 

@@ -160,6 +160,8 @@ def show_unread(run: RunSummary) -> None:
     )
     if clicked is not None:
         cases = query_of(run.system, [run.suite], (run.run_id,))
+        if run.system == System.ENDOCA:
+            cases["statuses"] = status.value
         open_page(CASE, {"unit": str(answers["unit_id"].iloc[clicked[0]]), **cases})
 
 

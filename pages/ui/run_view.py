@@ -15,7 +15,7 @@ from backend.services.runs.overview import Coverage, ErrorClass, RunSummary, Thr
 from backend.services.runs.unread import cases_of_errors
 from pages.ui.copy import copy_button
 from pages.ui.import_report import plural
-from pages.ui.links import CASE
+from pages.ui.links import CASE, write_link
 from pages.ui.resources import kept
 from pages.ui.run_tables import show_sessions, show_unread
 from pages.ui.run_words import FAILURES, NO_SPEED, pace_words, provenance, provenance_sentence, run_name, seconds_words
@@ -73,13 +73,12 @@ def show_run(run: RunSummary, place: int | None) -> None:
 
 def open_run(run_id: str) -> None:
     """Write a run into the link."""
-    kept_parts = {name: value for name, value in st.query_params.to_dict().items() if name not in OWN}
-    st.query_params.from_dict({**kept_parts, "run": run_id})
+    write_link(OWN, {"run": run_id})
 
 
 def close_run() -> None:
     """Take the run out of the link; the table stays."""
-    st.query_params.from_dict({name: value for name, value in st.query_params.to_dict().items() if name not in OWN})
+    write_link(OWN, {})
 
 
 def _head(run: RunSummary, place: int | None) -> str:

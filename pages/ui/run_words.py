@@ -15,6 +15,7 @@ __all__ = [
     "provenance_sentence",
     "run_name",
     "seconds_words",
+    "status_name",
     "time_words",
 ]
 
@@ -54,6 +55,11 @@ _WHENCE = {
 def run_name(run: RunSummary) -> str:
     """Return what to call a run beside its suite: as `run_label`."""
     return run_label(_named_by(run))
+
+
+def status_name(status: str) -> str:
+    """Return what to call what became of a question beside a readable answer: "failed", "not readable"."""
+    return FAILURES[AnswerStatus(status)][0].lower()
 
 
 def named_runs(runs: Sequence[RunSummary]) -> list[str]:

@@ -78,6 +78,8 @@ def show_verification_looks(store: Store, case: VerificationCase, asked: Collect
                 "Verification", range(len(offered)), format_func=labels.__getitem__, key=f"looks_of_{case.unit_id}"
             )
         _show(store, _frame(store, case.image), offered[place][1], f"looks_{case.unit_id}_{place}")
+        if any(_is_looked_control(verdict, held) for one in case.generators for verdict in one.verdicts):
+            st.caption("Controls were looked into, too. Their verifiers were not shown this image, so no map is drawn.")
     _say_failed(held.looks.values())
 
 
@@ -197,6 +199,10 @@ def _verifications(
                     seat = _generator_seat(generator.vlm, answer.text or "", run.run_id, held)
                     found.append(((True, True, True, False), f"The answer of {generator.vlm} alone", [seat]))
     return [(label, seats) for _, label, seats in sorted(found, key=lambda one: one[0])]
+
+
+def _is_looked_control(verdict: CaseVerdict, held: ExampleLooks) -> bool:
+    return verdict.condition.is_control and verdict.run.run_id in held.looks
 
 
 def _verification_label(generator: GeneratorCase, verdict: CaseVerdict) -> str:

@@ -91,7 +91,8 @@ def show_pairs_behind(behind: VerificationFilter, names: Mapping[str, str]) -> N
             width="stretch",
         )
         if st.button("Keep as filter", type="tertiary", help="Show this list on the page, with a link to copy"):
-            st.switch_page(SALIENCY, query_params=behind.to_query())
+            stays = {name: value for name, value in st.query_params.to_dict().items() if name in ("proxy", "by")}
+            st.switch_page(SALIENCY, query_params={**behind.to_query(), **stays})
     st.caption("A case shows both looks side by side.")
     show_verifications(behind, key="behind", height=420)
 

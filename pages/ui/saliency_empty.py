@@ -26,14 +26,14 @@ def show_no_looks(*, any_verification: bool) -> None:
         if any_verification
         else "The store holds no verification, so there is nothing to look into yet."
     )
-    verify, *look = saliency_commands(the_store().path)
+    *first, look, take = saliency_commands(the_store().path)
     with st.container(border=True):
         if not any_verification:
-            st.text("Let a VLM answer and verify, or bring in the built-in data, which has looks:")
-            for command in (verify, f"{PROGRAM} demo"):
+            st.text("Let a VLM verify answers and take its verdicts in, or take in the built-in data, which has looks:")
+            for command in first:
                 st.code(command, language="bash", wrap_lines=True)
         st.text("Look into answers and verdicts of a stored run, and take the looks into the store:")
-        for command in look:
+        for command in (look, take):
             st.code(command, language="bash", wrap_lines=True)
         st.caption(
             "VLM and DATASET stand for names that are to be chosen; the page Runs lists them. A VLM can be looked into "
@@ -48,12 +48,14 @@ def show_no_looks(*, any_verification: bool) -> None:
 
 
 def saliency_commands(store: Path) -> tuple[str, ...]:
-    """Return the command lines that verify answers, look into both sides of them, and take the looks into the store."""
+    """Return the command lines that bring verifications into the store, and last those that bring in looks at them."""
     verified, looked = "data/runs/VLM.DATASET.verify", "data/runs/VLM.DATASET.saliency"
     where = store_option(store)
     whose = ["--suite", "DATASET", "--generator", "VLM", "--verifier", "VLM"]
     lines = (
         ["verify", "run", *whose, "--out", verified, *where],
+        ["import", "run", verified, *where],
+        ["demo", *where],
         ["saliency", "run", *whose, "--out", looked, *where],
         ["import", "run", looked, *where],
     )

@@ -26,6 +26,7 @@ from pages.ui.endoca_words import metric_help
 from pages.ui.errors import show_error
 from pages.ui.number_cell import NumberCell, change_interval, p_words
 from pages.ui.resources import drawn_once, kept
+from pages.ui.series_cases import STATUS_OF
 
 SCORES = ("complex_accuracy", "joint_accuracy", "inconsistency", "atomic_accuracy", "all_atomic_accuracy")
 RATES = ("missing_rate", "failed_rate", "empty_rate", "unparsed_rate")
@@ -87,11 +88,16 @@ def show_groups(chosen: UnitFilter, theme: Theme) -> UnitFilter | None:
         "n_runs": [row["n_runs"] for row in rows],
         "questions": [row["n_units"] + row["n_atomic"] for row in rows],
     }
+
+    def words(at: int, column: str) -> str | None:
+        name = f"{about['group'][at]}, {about['origin'][at]}"
+        return _unread_words(rows[at], name, column) if column in STATUS_OF else f"{name}: all cases of its runs"
+
     clicked = clickable_table(
         drawn_once("groups", (of_questions(chosen), theme.name), lambda: _table(rows, (*SCORES, *RATES), about, theme)),
         key="groups",
-        words=lambda row, _: f"{about['group'][row]}, {about['origin'][row]}: all cases of its runs",
-        ask="Choose a row to open the cases of its runs.",
+        words=words,
+        ask="Choose a row to open the cases of its runs, or a rate of missing or unreadable answers to open those.",
         column_order=["group", "origin", "n_runs", "questions", *SCORES, *RATES],
         column_config=_config(rows, (*SCORES, *RATES)),
         height=_height(len(rows)),
@@ -100,7 +106,9 @@ def show_groups(chosen: UnitFilter, theme: Theme) -> UnitFilter | None:
     st.caption("All answers of a group's runs taken together, each origin apart.")
     if clicked is None:
         return None
-    return replace(of_questions(chosen), runs=rows[clicked[0]]["run_ids"], groups=(), origins=())
+    at, column = clicked
+    statuses = (STATUS_OF[column],) if column in STATUS_OF else ()
+    return replace(of_questions(chosen), runs=rows[at]["run_ids"], groups=(), origins=(), statuses=statuses)
 
 
 def show_comparison(runs: Mapping[str, str], chosen: UnitFilter) -> UnitFilter | None:
@@ -235,10 +243,18 @@ def _about(rows: Sequence[Row]) -> dict[str, list[Any]]:
     }
 
 
-def _words(row: Row, column: str) -> str:
-    """Return what a cell opens: whose number it is and of which metric, in full."""
+def _words(row: Row, column: str) -> str | None:
+    """Return what a cell opens: whose number it is and of which metric, in full; None where that is nothing."""
     name = row["vlm"] if row["run_id"] is None else row["label"]
+    if column in STATUS_OF:
+        return _unread_words(row, name, column)
     return f"{name}: {METRICS[column].label}" if column in METRICS else f"{name}: all its cases"
+
+
+def _unread_words(row: Row, name: str, column: str) -> str | None:
+    """Return what a rate of missing or unreadable answers opens; None where there is none of them."""
+    rate = f"{STATUS_OF[column]}_rate"
+    return f"{name}: {METRICS[rate].label}" if row.get(rate) else None
 
 
 def _config(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, Any]:

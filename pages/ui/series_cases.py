@@ -1,29 +1,32 @@
 """What a click on a point, bar or cell opens: the cases behind it, or why there are none."""
 
-__all__ = ["cases_behind", "open_series"]
+__all__ = ["STATUS_OF", "cases_behind", "open_series"]
 
 from collections.abc import Mapping
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import streamlit as st
 
 from backend.endoca.outcomes import Outcome
 from backend.services.endoca_series import of_questions
-from backend.store.filters import UnitFilter
+from backend.store.filters import UNREAD, UnitFilter
 from backend.store.unit_lists import unit_count
 from pages.ui.endoca_words import counted
 from pages.ui.links import DATA, ENDOCA
+from pages.ui.opened_list import show_opened
 from pages.ui.resources import kept
 from pages.ui.unit_table import show_units
+
+STATUS_OF = {"missing": "missing", **{f"{status}_rate": status for status in UNREAD}}
+"""Column that counts answers apart → their status."""
 
 
 def cases_behind(chosen: UnitFilter, run_id: str, what: str, level: int | None = None) -> UnitFilter:
     """Return the cases behind a number of one run.
 
-    Consistency and inconsistency open the contradictions, an outcome its units, any other
-    metric all units it is a share of.
+    Consistency and inconsistency open the contradictions, an outcome its units, a rate of missing, failed, empty or
+    unreadable answers the units with such an answer, any other metric all units it is a share of.
 
     Args:
         chosen: The page's filter.
@@ -36,6 +39,8 @@ def cases_behind(chosen: UnitFilter, run_id: str, what: str, level: int | None =
         behind = replace(behind, complexities=(level,))
     if what in ("consistency", "inconsistency"):
         return replace(behind, outcomes=(Outcome.INCONSISTENT.value,))
+    if what in STATUS_OF:
+        return replace(behind, statuses=(STATUS_OF[what],))
     if what in set(Outcome):
         return replace(behind, outcomes=(what,))
     return behind
@@ -64,11 +69,7 @@ def show_cases(behind: UnitFilter, names: Mapping[str, str]) -> None:
         behind: Which cases.
         names: What to call a run, by run id.
     """
-    words = counted(kept(unit_count, behind))
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.html(f"<div>{escape(behind.sentence(names))}: <strong>{words}</strong></div>", width="stretch")
-        if st.button("Keep as filter", type="tertiary", help="Show this list on the page, with a link to copy"):
-            st.switch_page(ENDOCA, query_params=behind.to_query())
+    show_opened(behind, names, counted(kept(unit_count, behind)), ENDOCA)
     show_units(behind, key="behind", height=420)
 
 

@@ -33,7 +33,7 @@ SYSTEMS = {"endoca": "EndoCA", "surgcheck": "SurgCheck", "verimap": "VeriMap"}
 
 REMOVALS = {
     "run": "The run goes with its answers and all its scores.",
-    "suite": "The suite goes with its units, and with every run over it.",
+    "suite": "The suite goes with its units, with every run over it, and with images brought for it alone.",
 }
 """What else goes."""
 

@@ -4,7 +4,6 @@ __all__ = ["flips_of", "pairs_behind", "show_pairs_behind"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -13,6 +12,7 @@ from backend.services.surgcheck_answers import of_questions
 from backend.store.pair_filters import PairFilter, pair_count
 from backend.surgcheck.outcomes import PairOutcome
 from pages.ui.links import SURGCHECK
+from pages.ui.opened_list import show_opened
 from pages.ui.pair_list import show_pairs
 from pages.ui.resources import kept
 from pages.ui.surgcheck_cards import show_cards
@@ -63,12 +63,7 @@ def show_pairs_behind(behind: PairFilter, names: Mapping[str, str], *, by_outcom
     if by_outcome:
         behind = _choose_outcome(behind)
     total = kept(pair_count, behind)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.html(
-            f"<div>{escape(behind.sentence(names))}: <strong>{pairs_counted(total)}</strong></div>", width="stretch"
-        )
-        if st.button("Keep as filter", type="tertiary", help="Show this list on the page, with a link to copy"):
-            st.switch_page(SURGCHECK, query_params=behind.to_query())
+    show_opened(behind, names, pairs_counted(total), SURGCHECK)
     if not by_outcome or not total:
         show_pairs(behind, key="behind", height=420)
         return

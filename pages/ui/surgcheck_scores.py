@@ -7,12 +7,13 @@ with the hint alone, the contradiction, is the one column in orange.
 __all__ = ["show_ablation_table", "show_drops", "show_scores"]
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from backend.domain.metric import NOT_AVAILABLE, points
-from backend.domain.records import Origin
+from backend.domain.records import AnswerStatus, Origin
 from backend.figures.style import ORIGIN_GLYPHS, Theme
 from backend.store.pair_filters import PairFilter
 from backend.surgcheck.metrics import METRICS, Variant
@@ -38,6 +39,7 @@ _COUNTS = {
     "n_failed": ("Failed", "Calls that failed; they count as wrong"),
     "n_empty": ("Empty", "Empty answers; they count as wrong"),
 }
+_STATUSES = {"n_missing": AnswerStatus.MISSING, "n_failed": AnswerStatus.FAILED, "n_empty": AnswerStatus.EMPTY}
 _HEADS = {"macro_f1_union": "F1, all labels"}
 """Metric → head of its column, where its label is too long."""
 _OUTCOMES = {"n_hint_only": PairOutcome.HINT_ONLY, "n_pointed_only": PairOutcome.POINTED_ONLY}
@@ -67,9 +69,13 @@ def show_scores(rows: Sequence[Row], chosen: PairFilter, theme: Theme) -> PairFi
         table.append(shown | {"judge": row["judge"]} | {name: row[name] for name in counts})
 
     def behind(at: int, column: str) -> PairFilter | None:
+        row = rows[at]
+        if column in _STATUSES:
+            unread = replace(pairs_behind(row["run_id"], chosen), statuses=(_STATUSES[column],), variant=row["variant"])
+            return unread if row[column] else None
         is_judges = column in ("judge", "judge_mean", "judge_accuracy")
-        empty = column in _COUNTS or (is_judges and rows[at]["judge"] is None)
-        return None if empty else pairs_behind(rows[at]["run_id"], chosen)
+        empty = column == "n_unscored" or (is_judges and row["judge"] is None)
+        return None if empty else pairs_behind(row["run_id"], chosen)
 
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     judge = {

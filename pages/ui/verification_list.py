@@ -10,7 +10,7 @@ import streamlit as st
 from backend.domain.records import AnswerStatus
 from backend.figures.style import theme_of
 from backend.services.endoca_series import records
-from backend.services.verimap_lists import verification_page
+from backend.services.verimap_lists import unverified_runs, verification_page
 from backend.store.verification_filters import VerificationFilter, verification_count
 from backend.verimap.conditions import Condition
 from backend.verimap.outcomes import VerdictOutcome
@@ -20,6 +20,7 @@ from pages.ui.image_routes import thumbnail_url
 from pages.ui.links import CASE, open_page
 from pages.ui.resources import kept
 from pages.ui.unit_table import PAGE_SIZE, page_of, show_paging
+from pages.ui.unverified import show_unverified
 from pages.ui.verification_words import outcome_words, verdict_words
 from pages.ui.verimap_filters import dataset_words, task_words
 
@@ -39,6 +40,9 @@ def show_verifications(chosen: VerificationFilter, *, key: str, height: int | No
     """
     total = kept(verification_count, chosen)
     if not total:
+        if unverified := kept(unverified_runs, chosen.runs):
+            show_unverified(unverified)
+            return
         st.text("No verification fits these filters. Take one of them away, or clear them all.")
         return
     page = page_of(total, chosen, key)

@@ -11,7 +11,7 @@ from backend.services.verimap_cases import VerificationCase
 from backend.store.store import Store
 from backend.store.verification_filters import VerificationFilter
 from pages.ui.case_view import STYLE as CASE_STYLE
-from pages.ui.case_view import identity_strip, show_image
+from pages.ui.case_view import identity, show_image
 from pages.ui.links import LIVE
 from pages.ui.saliency_case import show_verification_looks
 from pages.ui.verification_table import STYLE, Shown, example_html, generator_html
@@ -41,7 +41,7 @@ def show_verification(store: Store, case: VerificationCase, chosen: Verification
         else:
             st.html(NO_IMAGE)
         more = [f"further images of this question: {', '.join(case.more_images)}"] if case.more_images else []
-        st.html(identity_strip(case.image, case.split, f"{case.suite} {case.source_id}", more))
+        st.html(identity(case, more))
         if case.question and case.image.at_hand:
             query = {"system": System.VERIMAP, "unit": case.unit_id}
             st.page_link(LIVE, label="Verify live on this case", query_params=query)

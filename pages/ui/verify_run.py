@@ -22,7 +22,7 @@ from backend.services.verimap_case_loading import load_verification_case
 from backend.services.verimap_cases import VerificationCase
 from backend.store.store import Store
 from pages.ui.case_view import STYLE as CASE_STYLE
-from pages.ui.case_view import identity_strip, show_image
+from pages.ui.case_view import identity, show_image
 from pages.ui.copy import copy_button
 from pages.ui.errors import show_error
 from pages.ui.links import CASE
@@ -60,7 +60,7 @@ def show_verification_live(store: Store, trace_id: str) -> None:
     left, right = st.columns([6, 5], gap="large")
     with left:
         show_image(store, case.image, height_px=380)
-        st.html(identity_strip(case.image, case.split, f"{case.suite} {case.source_id}"))
+        st.html(identity(case))
         st.html(example_html(case))
     with right, st.container(key="live_steps"):
         if isinstance(found, VerificationTrace):

@@ -11,24 +11,17 @@ import streamlit as st
 from backend.domain.records import LIVE_EXAMPLES
 from backend.endoca.typed_questions import MAX_QUESTION
 from backend.errors import AppError
-from backend.services.cases import CaseImage, load_image
+from backend.services.cases import CaseImage
 from backend.services.live_examples import examples_to_begin_with, live_example
 from backend.services.verimap_case_loading import load_verification_case
 from backend.services.verimap_cases import VerificationCase
 from backend.store.store import Store
-from pages.ui.case_view import STYLE as CASE_STYLE
-from pages.ui.case_view import identity_strip, show_image
 from pages.ui.errors import show_error
-from pages.ui.example_row import show_examples
-from pages.ui.links import CASE, DATA
-from pages.ui.live_start import begin_anew, go_to
-from pages.ui.own_image import bring_image
+from pages.ui.live_subject import choose_or_show
 from pages.ui.plain import plain
-from pages.ui.resources import kept
 from pages.ui.untrained import note_untrained
 from pages.ui.verify_start import choose_verification, start_verification
-
-N_EXAMPLES = 6
+from pages.ui.vlm_picker import NO_VLM
 
 QUESTION, ANSWER, REFERENCE = "verify_question", "verify_answer", "verify_reference"
 """Session state: what is typed."""
@@ -46,43 +39,17 @@ WHAT = (
 def show_verify_setup(store: Store) -> None:
     """Draw the choice of what to ask about, or, where the link holds that, what to ask and whom."""
     st.text(WHAT)
-    unit_id, image_id = st.query_params.get("unit", ""), st.query_params.get("image", "")
-    if not unit_id and not image_id:
-        _choose(store)
-        return
-    try:
-        case = load_verification_case(store, unit_id) if unit_id else None
-        image = case.image if case else load_image(store, image_id)
-    except AppError as error:
-        show_error(error)
-        st.button("Choose what to ask about", on_click=begin_anew)
-        return
-    st.html(CASE_STYLE)
-    _fill(case)
-    left, right = st.columns([6, 5], gap="large")
-    with left:
-        show_image(store, image, height_px=380)
-        if case is not None:
-            st.html(identity_strip(image, case.split, f"{case.suite} {case.source_id}"))
-        with st.expander("Ask about another image"):
-            bring_image(store, "verify_upload", lambda image_id: go_to(image=image_id))
-        st.button("Choose something else", on_click=begin_anew, key="begin_anew")
-    with right:
-        _ask(store, case, image)
-
-
-def _choose(store: Store) -> None:
-    """Draw examples, the way to an image of one's own, and the way to every other example."""
-    st.subheader("Begin with an example")
-    examples = kept(examples_to_begin_with, N_EXAMPLES)
-    if examples:
-        show_examples(examples, N_EXAMPLES)
-        st.page_link(CASE, label="Choose another example; its page leads back here", query_params={"turns": "0"})
-    else:
-        st.text("No example of VeriMap in the store has its image at hand. An image of your own will do.")
-        st.page_link(DATA, label="Import a data set, or attach images, on the Data page")
-    st.subheader("Or bring an image")
-    bring_image(store, "verify_upload", lambda image_id: go_to(image=image_id))
+    choose_or_show(
+        store,
+        load_verification_case,
+        _ask,
+        examples=examples_to_begin_with,
+        others="Choose another example; its page leads back here",
+        query={"turns": "0"},
+        none="No example of VeriMap in the store has its image at hand. An image of your own will do.",
+        bring="Import a data set, or attach images, on the Data page",
+        upload="verify_upload",
+    )
 
 
 def _fill(case: VerificationCase | None) -> None:
@@ -96,6 +63,7 @@ def _fill(case: VerificationCase | None) -> None:
 
 def _ask(store: Store, case: VerificationCase | None, image: CaseImage) -> None:
     """Draw the question, the answer, who is asked, and the button that starts."""
+    _fill(case)
     typed = st.text_area("Question", key=QUESTION, height=68, max_chars=MAX_QUESTION, persist_state="page")
     question = " ".join(str(typed or "").split())
     stored = None if case is None or case.suite == LIVE_EXAMPLES else case
@@ -142,4 +110,4 @@ def _missing(question: str, *, has_vlm: bool) -> str:
     """Return what is still missing before anything can be asked; empty where nothing is."""
     if not question:
         return "A question is missing."
-    return "" if has_vlm else "No VLM can be asked on this machine; the list above says what each lacks."
+    return "" if has_vlm else NO_VLM

@@ -15,7 +15,7 @@ from backend.verimap.verification import Course
 from backend.vlm.entries import VlmEntry
 from backend.vlm.registry import Registry
 from pages.ui.filters import link_choice
-from pages.ui.live_start import LAST, go_to
+from pages.ui.live_start import LIVE_LINK
 from pages.ui.untrained import BOX_GROUP
 from pages.ui.vlm_picker import vlm_picker
 
@@ -78,9 +78,7 @@ def start_verification(store: Store, unit_id: str, chosen: VerifyChosen) -> None
     generator = lines[chosen.generator.name] if chosen.generator else None
     live = LiveVerification(store, example, chosen.course, verifier, generator)
     VERIFICATIONS.begin(live, verifier.identify)
-    st.session_state[LAST] = live.id
-    go_to(trace=live.id)
-    st.rerun()
+    LIVE_LINK.show_started(live.id)
 
 
 def _choose_turns() -> int:

@@ -4,7 +4,6 @@ __all__ = ["cases_behind", "show_printed_point", "show_verdicts_behind"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -14,6 +13,7 @@ from backend.store.verification_filters import APART, BOTH, UNLABELLED, Verifica
 from backend.verimap.conditions import Condition
 from backend.verimap.outcomes import VerdictOutcome
 from pages.ui.links import DATA, VERIMAP
+from pages.ui.opened_list import show_opened
 from pages.ui.resources import kept
 from pages.ui.verification_list import show_verifications
 from pages.ui.verimap_filters import dataset_words, task_words, verifications_counted
@@ -66,14 +66,7 @@ def show_verdicts_behind(behind: VerificationFilter, names: Mapping[str, str], o
         outcome: What the list begins with; empty: false acceptances, where there are any.
     """
     behind = _choose_outcome(behind, outcome)
-    total = kept(verification_count, behind)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.html(
-            f"<div>{escape(behind.sentence(names))}: <strong>{verifications_counted(total)}</strong></div>",
-            width="stretch",
-        )
-        if st.button("Keep as filter", type="tertiary", help="Show this list on the page, with a link to copy"):
-            st.switch_page(VERIMAP, query_params=behind.to_query())
+    show_opened(behind, names, verifications_counted(kept(verification_count, behind)), VERIMAP)
     show_verifications(behind, key="behind", height=420)
 
 

@@ -1,10 +1,8 @@
-"""The row of filters over verifications: the choice lives in the link, is said as a sentence, can be copied or cleared.
-
-The sibling of `pages.ui.filters`, and like it: the link is the one place of truth.
-"""
+"""The row of filters over verifications."""
 
 __all__ = [
     "asked_verifications",
+    "asked_verifications_or_stop",
     "dataset_words",
     "set_verification_filter",
     "show_verification_filters",
@@ -13,9 +11,7 @@ __all__ = [
     "verifications_counted",
 ]
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
-from html import escape
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -25,27 +21,17 @@ from backend.store.verification_filters import APART, UNLABELLED, VerificationFi
 from backend.verimap.conditions import Condition
 from backend.verimap.outcomes import VerdictOutcome
 from backend.verimap.vocabulary import Task, TaskGroup, dataset_of_name
-from pages.ui.copy import copy_button
+from pages.ui.filter_row import FilterRow
 from pages.ui.import_report import plural
 from pages.ui.suite_names import suite_tag, suite_words
 
+_ROW = FilterRow(VerificationFilter, "verdicts")
+
+asked_verifications = _ROW.asked
+asked_verifications_or_stop = _ROW.asked_or_stop
+set_verification_filter = _ROW.write
+
 _TURN_WORDS = {0: "0, the first answer"}
-
-
-def asked_verifications() -> VerificationFilter:
-    """Return the filter the page's link asks for.
-
-    Raises:
-        AppError: The link asks for something that cannot be meant.
-    """
-    return VerificationFilter.from_query(st.query_params.to_dict())
-
-
-def set_verification_filter(chosen: VerificationFilter) -> None:
-    """Write a filter into the link, in one step of the browser's history; other parameters of it stay."""
-    own = {field.name for field in fields(VerificationFilter)}
-    others = {name: value for name, value in st.query_params.to_dict().items() if name not in own}
-    st.query_params.from_dict({**others, **chosen.to_query()})
 
 
 def show_verification_filters(
@@ -82,24 +68,23 @@ def show_verification_filters(
             usual = getattr(whole or VerificationFilter(), field)
             is_set = getattr(chosen, field) != usual
             if field not in without and (len(options) > 1 or is_set):
-                _chip(chosen, field, label, options, words, is_set=is_set)
+                placeholder = "All" if field != "conditions" else "As in the paper: image, question and answer"
+                _ROW.chip(chosen, field, label, options, words, is_set=is_set, placeholder=placeholder)
         if "text" not in without:
-            st.session_state["verdicts_text"] = chosen.text
-            with st.popover("Words", type="primary" if chosen.text else "secondary"):
-                st.text_input(
-                    "Words in the question, the reference, the answer or the explanation",
-                    key="verdicts_text",
-                    on_change=_write,
-                    args=("text", "verdicts_text"),
-                    placeholder="for example: effusion",
-                    width=360,
-                )
+            _ROW.words_chip(
+                chosen.text, "Words in the question, the reference, the answer or the explanation", "effusion"
+            )
         if more is not None:
             more()
 
 
 def show_verification_sentence(
-    chosen: VerificationFilter, names: Mapping[str, str], count: str, *, whole: VerificationFilter | None = None
+    chosen: VerificationFilter,
+    names: Mapping[str, str],
+    count: str,
+    *,
+    whole: VerificationFilter | None = None,
+    more: Collection[str] = (),
 ) -> None:
     """Draw what is chosen as a sentence, with the link to copy and the way back to everything.
 
@@ -108,23 +93,12 @@ def show_verification_sentence(
         names: What to call a run, by run id.
         count: How much it is, such as "412 verdicts".
         whole: What the page shows where the link asks for nothing.
+        more: Parameters of the link that belong to the page's own controls in the row.
     """
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        tags = " ".join(dict.fromkeys(filter(None, map(suite_tag, chosen.suites))))
-        st.html(
-            f"<div><span style='opacity:.75'>{escape(chosen.sentence(names))}:</span> <b>{escape(count)}</b> "
-            f"{tags}</div>",
-            width="stretch",
-        )
-        copy_button("Copy link", key="verdicts_link")
-        if chosen != (whole or VerificationFilter()):
-            st.button(
-                "Clear",
-                key="verdicts_clear",
-                type="tertiary",
-                on_click=set_verification_filter,
-                args=(VerificationFilter(),),
-            )
+    tags = " ".join(dict.fromkeys(filter(None, map(suite_tag, chosen.suites))))
+    is_usual = chosen == (whole or VerificationFilter()) and not any(name in st.query_params for name in more)
+    cleared = None if is_usual else VerificationFilter()
+    _ROW.show_sentence(chosen.sentence(names), count, tags, cleared=cleared, without=more)
 
 
 def verifications_counted(n: int) -> str:
@@ -146,36 +120,3 @@ def task_words(task: str | None) -> str:
 def _groups(tasks: Sequence[str]) -> tuple[str, ...]:
     there = {Task(task).group for task in tasks if task != UNLABELLED}
     return tuple(group.value for group in TaskGroup if group in there)
-
-
-def _chip(
-    chosen: VerificationFilter,
-    field: str,
-    label: str,
-    options: Sequence[Any],
-    words: Callable[[Any], str],
-    *,
-    is_set: bool,
-) -> None:
-    """Draw one control as a button that says how much is chosen, and opens the choice."""
-    values = list(getattr(chosen, field))
-    key = f"verdicts_{field}"
-    st.session_state[key] = values
-    head = f"{label}: {len(values)}" if len(values) > 1 else label
-    with st.popover(head, type="primary" if is_set else "secondary"):
-        st.multiselect(
-            label,
-            list(dict.fromkeys([*options, *values])),
-            key=key,
-            format_func=words,
-            on_change=_write,
-            args=(field, key),
-            placeholder="All" if field != "conditions" else "As in the paper: image, question and answer",
-            width=360,
-        )
-
-
-def _write(field: str, key: str) -> None:
-    value = st.session_state[key]
-    changed: dict[str, Any] = {field: tuple(value) if isinstance(value, list) else value}
-    set_verification_filter(replace(asked_verifications(), **changed))

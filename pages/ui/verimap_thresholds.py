@@ -1,6 +1,14 @@
 """Where the plane is cut, how undecided verdicts are counted, and which corner is looked at: choices in the link."""
 
-__all__ = ["asked_quadrants", "asked_thresholds", "in_quadrants", "show_counting", "show_quadrants", "show_thresholds"]
+__all__ = [
+    "OWN_PARAMETERS",
+    "asked_quadrants",
+    "asked_thresholds",
+    "in_quadrants",
+    "show_counting",
+    "show_quadrants",
+    "show_thresholds",
+]
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +31,9 @@ _MIN_N = "min_n"
 _MOST = 200
 """Largest number of verdicts that can be asked of a cell."""
 _SEPARATOR = "~"
+
+OWN_PARAMETERS = (*(f"cut_{name}" for name in (*_SHARES, _MIN_N)), "quadrants", "quadrant_of")
+"""Parameters of the link that thresholds and corners live in."""
 
 _TREATED = {Treatment.REJECT: "not accepted", Treatment.DROP: "left out"}
 

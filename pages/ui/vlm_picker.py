@@ -4,7 +4,7 @@ What is not available is listed with all it lacks and cannot be chosen. To find 
 nothing is loaded and nothing is sent anywhere.
 """
 
-__all__ = ["vlm_picker"]
+__all__ = ["NO_VLM", "vlm_picker"]
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -24,6 +24,9 @@ from backend.vlm.worker import WORKERS, WorkerStatus
 from pages.ui.import_report import plural
 from pages.ui.resources import kept
 from pages.ui.tags import vlm_mark, vlm_name
+
+NO_VLM = "No VLM can be asked on this machine; the list above says what each lacks."
+"""Said below controls that wait for a choice."""
 
 STYLE = Path(__file__).resolve().parent / "static" / "vlm_picker.css"
 

@@ -4,7 +4,7 @@ The link holds it (``?trace=id``), so it can be left and come back to, sent, and
 that nobody has asked yet stands in the link as ``?unit=``.
 """
 
-__all__ = ["pair_asked", "show_pair_to_ask", "show_trace"]
+__all__ = ["show_pair_to_ask", "show_trace"]
 
 from functools import partial
 from html import escape
@@ -15,7 +15,7 @@ from backend.domain.records import Role
 from backend.errors import AppError
 from backend.services.cue_workshop import OWN
 from backend.services.endoca_series import vlm_places
-from backend.services.live_pairs import PAIRS, LivePair, find_pair
+from backend.services.live_pairs import LivePair, find_pair
 from backend.services.live_traces import Ending
 from backend.services.pair_traces import PairTrace, live_runs
 from backend.services.surgcheck_cases import PairCase, PairRun, load_pair
@@ -33,20 +33,7 @@ from pages.ui.trace_cards import STYLE as TRACE_STYLE
 from pages.ui.trace_words import ending_words, standing_words
 from pages.ui.vlm_picker import vlm_picker
 from pages.ui.watching import cancel_button, say_ended, show_unstored_end, watch
-from pages.ui.workshop_start import LAST, begin_anew, go_to, start_pair
-
-
-def pair_asked() -> str:
-    """Return the trace the link names; without any subject in it, the one this person left running."""
-    query = st.query_params
-    if {"trace", "unit", "image"} & set(query):
-        return str(query.get("trace", ""))
-    last = str(st.session_state.get(LAST, ""))
-    asked = PAIRS.known(last)
-    if asked is None or asked.is_over:
-        return ""
-    go_to(trace=last)
-    return last
+from pages.ui.workshop_start import begin_anew, go_to, start_pair
 
 
 def show_pair_to_ask(store: Store, unit_id: str) -> None:

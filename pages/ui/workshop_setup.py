@@ -42,7 +42,7 @@ from pages.ui.pair_words import TASK_WORDS
 from pages.ui.resources import kept
 from pages.ui.untrained import BOX_GROUP
 from pages.ui.viewer import Layer
-from pages.ui.vlm_picker import vlm_picker
+from pages.ui.vlm_picker import NO_VLM, vlm_picker
 from pages.ui.workshop_start import begin_anew, go_to, start_pair
 from pages.ui.workshop_thing import Pointed, choose_thing, draw_own
 
@@ -182,7 +182,7 @@ def _show_cues(store: Store, bench: _Bench, overlays: dict[Cue, Overlay]) -> Non
                 _ask(store, bench, choice)
             st.html(cue_texts(choice))
     if bench.vlm is None:
-        st.caption("No VLM can be asked on this machine; the list above says what each lacks.")
+        st.caption(NO_VLM)
 
 
 def _ask(store: Store, bench: _Bench, choice: CueChoice) -> None:

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from tests.browser.harness import ROOT, expect, running_server, screenshot, wait_for_app
-from tests.pages.test_live import LISTED
+from tests.pages.app_page import LISTED
 from tests.services.live_fakes import orders
 from tests.services.run_files import draw_images, drawn_store
 

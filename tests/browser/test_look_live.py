@@ -20,9 +20,10 @@ OpenPage = Callable[..., Any]
 DRAWN = """frames => frames.filter(frame => {
   const image = frame.querySelector("img"), map = frame.querySelector("canvas")
   if (!image.complete || !image.naturalWidth || !map.width) return false
+  if (frame.matches(".apart")) return true
   return map.getContext("2d").getImageData(0, 0, map.width, map.height).data.some(one => one)
 }).length"""
-"""How many pictures have their image and a map over it."""
+"""How many pictures have their image and a map over it; where there is no difference, its map is clear."""
 
 
 def look(page: Any) -> None:
@@ -84,3 +85,27 @@ def test_in_the_workshop_both_questions_are_looked_into_over_the_picture_with_th
     assert looked_at == seen, "it is the picture that the VLM saw"
     steady_box(page.locator(".looks"))
     screenshot(page, "live_workshop")
+
+
+def test_a_vlm_that_is_killed_while_it_looks_is_told_of_in_every_tab_and_the_next_click_looks_again(
+    open_page: OpenPage, desk: Desk
+) -> None:
+    desk.order()
+    page = open_page(f"/cue_workshop?unit={ARROW_ACTION}&vlm=Fake+VLM", address=desk.address)
+    page.get_by_role("button", name="Ask both").click()
+    page.wait_for_url("**trace=*")
+    desk.order(saliency="wait")
+    page.get_by_role("button", name="Show where it looked").click()
+    running = "0 of 2 answers looked into"
+    expect(page.get_by_text(running)).to_be_visible()
+    other = open_page(page.url.removeprefix(desk.address), address=desk.address)
+    expect(other.get_by_text(running)).to_be_visible()
+    page.goto(f"{desk.address}/data")
+    wait_for_app(page)
+    page.go_back()
+    expect(page.get_by_text(running)).to_be_visible()
+    desk.kill_worker()
+    for tab in (page, other):
+        expect(tab.get_by_text("Original question: The system ended the VLM's process")).to_be_visible()
+    desk.order()
+    look(page)

@@ -82,7 +82,7 @@ def test_a_point_opens_two_looks_that_can_be_played_with_and_lead_to_the_case(op
 
 
 def test_a_row_opens_its_verifications_and_the_case_leads_back_to_them(open_page: OpenPage, looked: str) -> None:
-    page = open_page("/saliency", address=looked, size=(1280, 1000))
+    page = open_page("/saliency?proxy=Times+even+share", address=looked, size=(1280, 1000))
     table = page.locator(".st-key-tests")
     click_cell(table, across=0.5, row=1)
     page.get_by_text("Modality: 4 pairs", exact=True).wait_for()
@@ -91,7 +91,7 @@ def test_a_row_opens_its_verifications_and_the_case_leads_back_to_them(open_page
     dialog.get_by_text("4 verdicts", exact=True).wait_for()
     expect(dialog.get_by_text("with saliency of both generator and verifier")).to_be_visible()
     dialog.get_by_role("button", name="Keep as filter").click()
-    page.wait_for_url("**/saliency?**looked=both**")
+    page.wait_for_url("**/saliency?**looked=both**proxy=Times+even+share**")
     dialog.wait_for(state="detached")
     wait_for_app(page)
     click_cell(page.locator(".st-key-cases_table"), across=0.03, row=0)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from backend.figures.style import scale_color
+from pages.ui.saliency_view import DIVERGING
 from tests.browser.harness import expect, screenshot, wait_until
 
 pytestmark = pytest.mark.browser
@@ -60,11 +61,16 @@ def test_both_maps_share_one_scale_so_that_one_value_has_one_colour(view: Any) -
     screenshot(view, "saliency_view")
 
 
-def test_the_difference_is_orange_where_the_left_has_more_and_white_where_none_has(view: Any) -> None:
+def test_the_difference_has_a_colour_a_side_and_leaves_the_image_clear_where_there_is_none(view: Any) -> None:
     apart = cells(view, "apart")
-    assert apart[0] == (0xD5, 0x5E, 0x00, 255)
-    assert apart[7] == apart[1] == (0xF7, 0xF7, 0xF7, 255)
+    assert apart[0] == (*bytes.fromhex(DIVERGING[1][1:]), 255)
+    assert apart[7][3] == apart[1][3] == 0
     expect(view.locator(".scale.apart .ends span")).to_have_text(["−10.0", "0", "+10.0"])
+    view.locator(".head.left .pieces button").first.click()
+    expect(view.locator(".scale.apart .ends span")).to_have_text(["−30.0", "0", "+30.0"])
+    right_has_more = cells(view, "apart")[7]
+    assert right_has_more[:3] == pytest.approx(tuple(bytes.fromhex(DIVERGING[0][1:])), abs=1)
+    assert right_has_more[3] == round(255 * 0.2 / 0.3)
 
 
 def test_the_maps_cover_the_image_with_hard_edges(view: Any) -> None:
@@ -122,6 +128,16 @@ def test_a_piece_shows_its_own_map_and_again_the_whole_answer(view: Any) -> None
     same_run(view)
 
 
+def test_a_piece_that_cannot_be_seen_has_a_sign_and_one_from_right_to_left_turns_nothing_else(
+    open_page: OpenPage, gallery: str
+) -> None:
+    page = opened(open_page, gallery, "odd")
+    pieces = page.locator(".head.left .pieces button")
+    expect(pieces).to_have_text(["␣", "\u2068\u202e\u05d0\u2069", "b"])
+    pieces.nth(1).click()
+    expect(page.locator(".head.left .what")).to_contain_text("“\u2068\u202e\u05d0\u2069”, all layers: 20.0")
+
+
 def test_pieces_are_reached_and_chosen_by_keyboard(view: Any) -> None:
     pieces = view.locator(".head.left .pieces button")
     pieces.first.focus()
@@ -168,6 +184,19 @@ def test_zoom_and_pan_move_all_pictures_together(view: Any) -> None:
         image, frame = (view.locator(f".frame.{side}{part}").bounding_box() for part in (" img", ""))
         assert image["width"] == pytest.approx(640)
         assert image["x"] - frame["x"] == pytest.approx((frame["width"] - 640) / 2 - 40, abs=0.1)
+
+
+def test_a_long_thin_image_lies_in_the_middle_of_room_to_zoom_into_it(open_page: OpenPage, gallery: str) -> None:
+    page = opened(open_page, gallery, "two&image=long")
+    frame, image, canvas = (page.locator(f".frame.left{part}").bounding_box() for part in ("", " img", " canvas"))
+    assert frame["width"] / frame["height"] == pytest.approx(2.5, rel=0.02)
+    assert image["width"] == pytest.approx(frame["width"], abs=1)
+    assert image["y"] - frame["y"] == pytest.approx((frame["height"] - image["height"]) / 2, abs=1)
+    assert canvas == image
+    page.mouse.move(frame["x"] + 8, image["y"] + 2)
+    expect(page.locator(".reading")).to_contain_text("Row 1 of 2, column 1 of 4")
+    page.mouse.move(frame["x"] + 8, frame["y"] + 2)
+    expect(page.locator(".cell:visible")).to_have_count(0)
 
 
 def test_it_says_in_words_where_the_brightest_cell_lies(view: Any) -> None:
@@ -227,11 +256,25 @@ def test_one_look_stands_alone(open_page: OpenPage, gallery: str) -> None:
 def test_where_no_place_is_known_the_pieces_and_shares_stay(open_page: OpenPage, gallery: str) -> None:
     page = opened(open_page, gallery, "nowhere")
     expect(page.locator(".frame.right .message")).to_have_text("No map: nobody knows where its tokens lie")
+    expect(page.locator(".frame.right .message")).not_to_have_css("padding-left", "0px")
+    expect(page.locator(".scale.shared .unit")).to_have_text("Share of attention in a cell")
     page.locator(".head.right .pieces button").click()
     expect(page.locator(".head.right .what")).to_have_text(
         "“no”, all layers: 30.0 % of attention on the image, 40.0 % if even"
     )
     expect(page.locator(".facts.right dd").first).to_have_text("30.0 %")
+
+
+def test_without_the_image_the_pieces_and_shares_stay_and_nothing_is_said_of_brightness(
+    open_page: OpenPage, gallery: str
+) -> None:
+    page = open_page("/?show=saliency&image=none", address=gallery)
+    expect(page.locator(".absent")).to_contain_text("The image file is not at hand, so no map is drawn.")
+    expect(page.locator(".absent")).not_to_have_css("padding-top", "0px")
+    expect(page.locator(".frame:visible, .scale:visible, .sentence:visible")).to_have_count(0)
+    expect(page.locator(".facts.left dd").first).to_have_text("40.0 %")
+    page.locator(".head.right .pieces button").click()
+    expect(page.locator(".head.right .what")).to_contain_text("“no”, all layers: 30.0 %")
 
 
 def test_a_look_without_any_map_still_shows_the_image_and_its_numbers(open_page: OpenPage, gallery: str) -> None:

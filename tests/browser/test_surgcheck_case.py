@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.harness import ROOT, click_cell, expect, running_server, screenshot, wait_for_app, wait_until
 from tests.browser.test_live import Desk
-from tests.pages.test_live import LISTED
+from tests.pages.app_page import LISTED
 from tests.services.pair_store import ARROW_ACTION, HEIGHT, HINTED, WIDTH, draw_frame, make_pair_store
 
 pytestmark = pytest.mark.browser

@@ -14,7 +14,7 @@ from backend.services.ingest.verimap_suites import SuiteExample, put_examples
 from backend.store.store import Store
 from tests.browser.harness import ROOT, expect, running_server, screenshot, wait_for_app
 from tests.browser.test_live import Desk
-from tests.pages.test_live import LISTED
+from tests.pages.app_page import LISTED
 from tests.pages.test_verify_live import fill
 from tests.services.run_files import draw_images, drawn_store
 

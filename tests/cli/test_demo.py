@@ -15,6 +15,7 @@ from backend.demo.training_record import RECORD
 from backend.domain.progress import Report
 from backend.endoca.vocabulary import BY_NAME
 from backend.services.demo.questions import samples
+from backend.verimap.vocabulary import Task
 from tests.cli.calling import call, done
 from tests.services.demo_files import (
     N_ATOMIC,
@@ -119,6 +120,14 @@ def test_demo_report_recomputes_the_held_out_figures() -> None:
     assert len(vlm["by_class"]) >= 8 and vlm["by_class"].keys() <= BY_NAME.keys()
     assert vlm["verifier_auc"].keys() == {str(BY_NAME[name].type) for name in vlm["by_class"]}
     assert said["gate"]["passed"] is not bool(said["gate"]["failures"])
+
+
+@needs_answers
+def test_demo_report_shows_people_where_the_vlm_looked_task_by_task() -> None:
+    shown = done("demo", "report").out
+    [head] = [line for line in shown.splitlines() if "answering → judging" in line]
+    tasks = shown[shown.index(head) :].splitlines()[2:8]
+    assert [line.split()[0] for line in tasks] == ["all", *list(Task)[:5]]
 
 
 def test_training_stops_when_its_time_is_over_and_goes_on_when_asked(train: Callable[..., Any], tmp_path: Path) -> None:

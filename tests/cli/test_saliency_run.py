@@ -115,8 +115,8 @@ def test_both_sides_are_looked_into_by_one_vlm_and_taken_into_the_store(
     assert [part["folder"] for part in said["parts"]] == [str(out / "generator"), str(out / "verifier")]
     assert opened == ["Atlas"]
     shown = done("import", "run", out, "--store", store).out
-    assert "5 answers looked into (5 new or changed); could not be 2." in shown
-    assert "5 answers looked into (5 new or changed); could not be 0." in shown
+    assert "3 of 5 answers looked into, 2 could not be; new or changed: 5." in shown
+    assert "5 of 5 answers looked into, 0 could not be; new or changed: 5." in shown
     assert "nothing was changed" in done("import", "run", out, "--store", store).out
     with Store.open(store) as held:
         kept = held.rows("SELECT run_id, count(*) FROM saliency WHERE error = '' GROUP BY ALL ORDER BY 2")
@@ -219,7 +219,9 @@ def test_the_store_is_free_while_the_looks_are_taken(
             "(image swapped, turn 0) that can be looked into",
         ),
         (("--run", "nobody", "--suite", SUITE), "Leave out one or the other."),
-        (("--run", "nobody"), "Runs that can be looked into: Atlas.vqa-rad.direct."),
+        (("--run", "nobody", "--turn", "1"), "Leave out one or the other."),
+        (("--run", "nobody", "--condition", "image_swapped"), "Leave out one or the other."),
+        (("--run", "nobody"), "Runs whose prompts and images are known: Atlas.vqa-rad.direct."),
         (("--run", "nobody", "--limit", "0"), "--limit"),
     ],
 )

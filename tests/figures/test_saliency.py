@@ -176,6 +176,7 @@ def test_without_a_case_the_figures_are_empty() -> None:
     [
         (Proxy.FRACTION, -0.125, "−12.5 %", "−12.5"),
         (Proxy.TIMES_EVEN, 0.9134, "0.91 ×", "+0.91"),
+        (Proxy.TIMES_EVEN, 0.001, "0.00 ×", "0.00"),
         (Proxy.GRADIENT, 0.000048, "4.8e−05", "+4.8e−05"),
         (Proxy.GRADIENT, None, "N/A", "N/A"),
     ],

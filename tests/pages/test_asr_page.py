@@ -1,6 +1,6 @@
 """Promises of the ASR page: printed beside own, each number opens its cases, and what is missing says how to get it."""
 
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,11 +8,13 @@ from streamlit.testing.v1 import AppTest
 
 from backend.domain.records import Stage
 from pages.ui.asr_words import asr_commands, gaps_sentence, noise_commands
-from tests.pages.test_endoca import acknowledged_app, chosen_cell, html_of, html_of_all, link, texts_of
+from tests.pages.app_page import app_over, chosen_cell, html_of, html_of_all, link, open_page, table, texts_of, told_of
 from tests.services.reconciled_store import SUITE, VLM, make_store, run_id
 
 DIRECT, REVISE, SELECT = run_id(Stage.DIRECT), run_id(Stage.REVISE), run_id(Stage.SELECT)
 SELF_REVISE = run_id(Stage.SELF_REVISE)
+
+opened = partial(open_page, "asr")
 
 
 @pytest.fixture(scope="module")
@@ -20,33 +22,6 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("asr") / "reconciled.duckdb"
     make_store(path)
     return path
-
-
-@pytest.fixture
-def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
-    yield from acknowledged_app(root)
-
-
-@pytest.fixture
-def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
-    yield from acknowledged_app(root)
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../asr.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def table(app: AppTest, column: str) -> list[dict[str, object]]:
-    frame = next(frame.value for frame in app.dataframe if column in frame.value)
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 
 def test_an_empty_store_shows_the_printed_tables_and_the_commands(page_of_empty_store: AppTest) -> None:
@@ -102,11 +77,6 @@ def test_each_clicked_point_opens_its_cases(page: AppTest) -> None:
         assert words in told_of(app, count)
 
 
-def told_of(app: AppTest, count: str) -> str:
-    """Return the sentence over the list of cases that was just opened."""
-    return next(block for block in html_of_all(app).split("\n") if f"<strong>{count}</strong>" in block)
-
-
 def test_a_clicked_printed_point_says_where_it_is_printed(page: AppTest) -> None:
     app = opened(page, suite=SUITE)
     app.session_state["steps_chart_clicked"] = ["printed.Lingshu-7B", "revised_accuracy"]
@@ -156,11 +126,10 @@ def test_a_second_decoding_is_the_noise_floor_and_opens_its_cases(page: AppTest)
 
 
 def test_without_a_second_run_the_noise_floor_is_not_available_and_says_how_to_get_it(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_store(tmp_path / "once.duckdb", again=False, both=False)
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "once.duckdb"))
-    for app in acknowledged_app(root):
+    for app in app_over(tmp_path / "once.duckdb", monkeypatch):
         opened(app, suite=SUITE)
         assert any(text.startswith("N/A: the store has one direct run") for text in texts_of(app))
         assert any("--setting again --batch 1" in code.value for code in app.code)

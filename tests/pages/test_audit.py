@@ -12,7 +12,7 @@ from backend.services.audit import AuditedFigure, Finding, Verdict, findings
 from backend.services.opening import open_store
 from pages.ui.audit_words import PAPERS, VERDICTS, counted_sentence, finding_html, in_reading_order
 from pages.ui.resources import opened_store, the_store
-from tests.pages.test_endoca import html_of, texts_of
+from tests.pages.app_page import html_of, texts_of
 
 
 @pytest.fixture

@@ -1,10 +1,9 @@
 """Promises of the case page: its words, its table, its list, and what it says where something is missing."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,8 +16,10 @@ from pages.ui.answer_table import FOLDED_FROM, answer_table
 from pages.ui.answer_words import case_sentence, judged, run_sentence
 from pages.ui.case_view import identity
 from pages.ui.links import CASE, ENDOCA, OVERVIEW, address_of, case_query
-from pages.ui.resources import opened_store, the_store
+from tests.pages.app_page import html_of, open_page, place_of
 from tests.pages.paired_store import PARTED, SILENT, STEADY, TRICKY, make_store
+
+opened = partial(open_page, "case")
 
 
 @pytest.fixture(scope="module")
@@ -33,48 +34,6 @@ def case(store_file: Path) -> Iterator[Case]:
     """Sample 22: two parts, of which every VLM makes something else."""
     with Store.open(store_file) as store:
         yield load_case(store, "drawn:22")
-
-
-@pytest.fixture
-def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    """The app over the small store, acknowledged, about to open the case page."""
-    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
-    yield from acknowledged_app(root)
-
-
-@pytest.fixture
-def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
-    yield from acknowledged_app(root)
-
-
-def acknowledged_app(root: Path) -> Iterator[AppTest]:
-    opened_store.clear()
-    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=20)
-    app.session_state["acknowledged"] = True
-    yield app
-    the_store().close()
-    opened_store.clear()
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../case.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def place_of(app: AppTest) -> dict[str, Any]:
-    """What the row that leads through the list is told."""
-    told = [json.loads(block.proto.json) for block in app.main.get("bidi_component") if block.proto.json]
-    return next(data for data in told if "position" in data)
-
-
-def html_of(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.main.get("html"))
 
 
 def run_of(case: Case, vlm: str) -> CaseRun:

@@ -1,98 +1,43 @@
 """Promises of the cue workshop: what can be chosen, what each cue says, and that nothing that was answered is lost."""
 
-import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from backend.services.live_pairs import PAIRS
 from backend.services.pair_traces import unit_pair_traces
 from backend.vlm.worker import WORKERS
-from pages.ui.resources import opened_store, the_store
-from tests.pages.test_live import LISTED
+from pages.ui.resources import the_store
+from tests.pages.app_page import FAKE, app_over, asked, html_of, open_page, over_of, pressed, told
 from tests.services.live_fakes import orders
 from tests.services.pair_fakes import FACTORY
 from tests.services.pair_store import ARROW_ACTION, make_pair_store
 
 FRAME = "drawn:7_100.png"
-FAKE = "Fake VLM"
+
+opened = partial(open_page, "cue_workshop")
+over = partial(over_of, PAIRS)
 
 
 @pytest.fixture
-def vlm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A VLM that leans on the hint, behind the app's own workers; its folder takes orders."""
-    folder = tmp_path / "vlm"
-    folder.mkdir()
-    for name in ("config.json", "model.safetensors"):
-        (folder / name).write_text("{}")
-    listed = tmp_path / "mine.yaml"
-    listed.write_text(LISTED.format(folder=folder))
-    monkeypatch.setenv("PARALLAX_MODELS", str(listed))
+def vlm(vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A VLM that leans on the hint; its folder takes orders."""
     monkeypatch.setattr(WORKERS, "_factory", FACTORY)
-    monkeypatch.setattr(WORKERS, "_imports", ())
-    for key in ("OPENAI_API_KEY", "XAI_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(key, raising=False)
-    st.cache_data.clear()
-    yield folder
-    WORKERS.stop_all()
-    st.cache_data.clear()
+    return vlm
 
 
 @pytest.fixture
-def page(root: Path, tmp_path: Path, vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+def page(tmp_path: Path, vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     make_pair_store(tmp_path / "store.duckdb").close()
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "store.duckdb"))
-    opened_store.clear()
-    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=60)
-    app.session_state["acknowledged"] = True
-    yield app
-    the_store().close()
-    opened_store.clear()
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../cue_workshop.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def html_of(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
+    yield from app_over(tmp_path / "store.duckdb", monkeypatch)
 
 
 def viewer(app: AppTest) -> dict[str, Any]:
-    data = [json.loads(block.proto.json) for block in app.main.get("bidi_component") if block.proto.json]
-    return next(one for one in data if "layers" in one)
-
-
-def asked(app: AppTest, name: str) -> str:
-    value = app.query_params[name]
-    return str(value[0] if isinstance(value, list) else value)
-
-
-def pressed(app: AppTest, key: str) -> AppTest:
-    app.button(key=key).click().run()
-    assert not app.exception
-    return app
-
-
-def over(app: AppTest) -> str:
-    """Wait until the pair in the link is over; return its trace's id."""
-    trace_id = asked(app, "trace")
-    calls = PAIRS.known(trace_id)
-    assert calls is not None
-    assert calls.wait(60)
-    app.run()
-    assert not app.exception
-    return trace_id
+    return told(app, "layers")[0]
 
 
 def test_a_frame_is_chosen_from_the_store_or_brought(page: AppTest) -> None:

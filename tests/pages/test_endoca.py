@@ -1,6 +1,6 @@
 """Promises of the EndoCA page: filters live in the link, figures keep all units, each number opens its cases."""
 
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,13 +25,15 @@ from pages.ui.endoca_words import (
     shift_sentence,
     suite_notes,
 )
-from pages.ui.resources import opened_store, the_store
 from pages.ui.series_cases import cases_behind
 from pages.ui.unit_table import _sortable
+from tests.pages.app_page import app_over, chosen_cell, headings, html_of, html_of_all, link, open_page, texts_of
 from tests.pages.paired_store import PARTED, SILENT, STEADY, SUITE, make_store
 from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
 
 BLIND = "Usual answers"
+
+opened = partial(open_page, "endoca")
 
 
 @pytest.fixture(scope="module")
@@ -49,53 +51,6 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_ids(store_file: Path) -> dict[str, str]:
     with Store.open(store_file) as store:
         return {run["vlm"]: run["run_id"] for run in runs_of(store, SUITE)}
-
-
-@pytest.fixture
-def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
-    yield from acknowledged_app(root)
-
-
-@pytest.fixture
-def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
-    yield from acknowledged_app(root)
-
-
-def acknowledged_app(root: Path) -> Iterator[AppTest]:
-    opened_store.clear()
-    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=30)
-    app.session_state["acknowledged"] = True
-    yield app
-    the_store().close()
-    opened_store.clear()
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../endoca.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def link(app: AppTest) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
-
-
-def html_of(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.main.get("html"))
-
-
-def texts_of(app: AppTest) -> list[str]:
-    return [text.value for text in app.main.text]
-
-
-def headings(app: AppTest) -> list[str]:
-    return [heading.value for heading in app.main.subheader]
 
 
 def test_an_empty_store_shows_the_printed_tables_and_the_next_step(page_of_empty_store: AppTest) -> None:
@@ -230,11 +185,6 @@ def test_a_clicked_point_opens_its_cases_once(page: AppTest, run_ids: dict[str, 
     assert "<strong>1 unit</strong>" not in html_of_all(app)
 
 
-def chosen_cell(row: int, column: str) -> dict[str, dict[str, list[object]]]:
-    """Return a table's state once one of its cells is chosen, by click, header, Tab or arrow key."""
-    return {"selection": {"rows": [], "columns": [], "cells": [(row, column)]}}
-
-
 def test_a_chosen_cell_is_told_and_opens_only_with_its_button(page: AppTest) -> None:
     app = opened(page, suite=SUITE)
     assert app.button(key="scores_open").disabled
@@ -248,6 +198,47 @@ def test_a_chosen_cell_is_told_and_opens_only_with_its_button(page: AppTest) -> 
     app.button(key="scores_open").click().run()
     assert not app.exception
     assert opened_cases in html_of_all(app)
+
+
+@pytest.mark.parametrize(
+    ("shown", "key", "column", "words"),
+    [
+        ("By VLM", "scores", "missing", "a missing answer"),
+        ("Missing and unreadable", "quality", "failed_rate", "a failed call"),
+        ("Missing and unreadable", "quality", "unparsed_rate", "an answer that is not readable"),
+    ],
+)
+def test_a_rate_of_answers_apart_opens_their_cases(
+    page: AppTest, shown: str, key: str, column: str, words: str
+) -> None:
+    app = opened(page, suite=SUITE, table=shown)
+    labels = list(next(table.value for table in app.dataframe if column in table.value)["label"])
+    app.session_state[key] = chosen_cell(labels.index(STEADY), column)
+    app.run()
+    assert app.button(key=f"{key}_open").disabled, "there is no such answer"
+    app.session_state[key] = chosen_cell(labels.index(SILENT), column)
+    app.run()
+    app.button(key=f"{key}_open").click().run()
+    assert not app.exception
+    assert f", with {words}: <strong>1 unit</strong>" in html_of_all(app)
+
+
+def test_a_rate_of_a_group_opens_such_cases_of_its_runs(page: AppTest) -> None:
+    app = opened(page, suite=SUITE, table="By VLM group")
+    groups = next(table.value for table in app.dataframe if "n_runs" in table.value)
+    at = next(at for at, rate in enumerate(groups["failed_rate"]) if rate)
+    app.session_state["groups"] = chosen_cell(at, "failed_rate")
+    app.run()
+    app.button(key="groups_open").click().run()
+    assert not app.exception
+    assert ", with a failed call: <strong>1 unit</strong>" in html_of_all(app)
+
+
+def test_answers_apart_are_chosen_by_a_chip(page: AppTest) -> None:
+    app = opened(page, suite=SUITE)
+    app.multiselect(key="filter_statuses").set_value(["failed", "missing"]).run()
+    assert link(app)["statuses"] == "failed~missing"
+    assert "with a failed call or a missing answer:" in html_of(app) and "<b>1 unit</b>" in html_of(app)
 
 
 def test_a_cell_that_stands_for_no_cases_opens_nothing(page: AppTest) -> None:
@@ -290,10 +281,6 @@ def test_a_clicked_printed_point_says_where_it_is_printed(page_of_empty_store: A
     words = [text.value for text in app.text]
     assert any(text.startswith("GPT-5.5: Liu, Zhao, Yue 2026, EndoCA") for text in words)
     assert any("no case to open" in text for text in words)
-
-
-def html_of_all(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
 
 
 def test_a_vlm_name_is_text_wherever_it_stands(page: AppTest) -> None:
@@ -402,12 +389,11 @@ def chart_keys(app: AppTest) -> list[str]:
 
 
 def test_a_suite_nobody_answered_has_no_figures_but_next_steps_and_its_cases(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_store(tmp_path / "bare.duckdb") as store:
         import_endoca(store, [SourceFile.at(write_jsonl(tmp_path / "bare.jsonl", manifest_lines()))])
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "bare.duckdb"))
-    for app in acknowledged_app(root):
+    for app in app_over(tmp_path / "bare.duckdb", monkeypatch):
         opened(app, suite="bare")
         assert texts_of(app)[0] == "No VLM has answered suite bare in this store yet, so there is nothing to compare."
         assert headings(app) == ["Cases"] and not chart_keys(app)

@@ -3,10 +3,10 @@
 import io
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
@@ -18,99 +18,28 @@ from backend.services.live import LIVE
 from backend.services.live_traces import store_trace, unit_traces
 from backend.services.live_units import live_unit
 from backend.services.runs.plan import VlmIdentity
-from backend.vlm.worker import WORKERS
-from pages.ui.resources import opened_store, the_store
-from tests.services.live_fakes import FACTORY, orders
+from pages.ui.resources import the_store
+from tests.pages.app_page import FAKE, app_over, asked, html_of, open_page, over_of, pressed
+from tests.services.live_fakes import orders
 from tests.services.run_files import draw_images, drawn_store
 
 UNIT = "drawn:22"
-FAKE = "Fake VLM"
 WHO = VlmIdentity("Fake <b>VLM</b>", "general_open")
 
-LISTED = """
-- name: Fake VLM
-  group: general_open
-  family: any
-  licence: own weights
-  answers: yes
-  attention: yes
-  gradients: yes
-  transformers: {{source: {folder}}}
-"""
+opened = partial(open_page, "live")
+over = partial(over_of, LIVE)
 
 
 @pytest.fixture
-def vlm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A fake VLM in the list, behind the app's own workers; its folder takes orders."""
-    folder = tmp_path / "vlm"
-    folder.mkdir()
-    for name in ("config.json", "model.safetensors"):
-        (folder / name).write_text("{}")
-    listed = tmp_path / "mine.yaml"
-    listed.write_text(LISTED.format(folder=folder))
-    monkeypatch.setenv("PARALLAX_MODELS", str(listed))
-    monkeypatch.setattr(WORKERS, "_factory", FACTORY)
-    monkeypatch.setattr(WORKERS, "_imports", ())
-    for key in ("OPENAI_API_KEY", "XAI_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(key, raising=False)
-    st.cache_data.clear()
-    yield folder
-    WORKERS.stop_all()
-    st.cache_data.clear()
-
-
-@pytest.fixture
-def page(root: Path, tmp_path: Path, vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+def page(tmp_path: Path, vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     """The app over three cases, one of which has its image, acknowledged."""
     drawn_store(tmp_path, images=draw_images(tmp_path / "images", ["frame-a"])).close()
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "store.duckdb"))
-    opened_store.clear()
-    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=60)
-    app.session_state["acknowledged"] = True
-    yield app
-    the_store().close()
-    opened_store.clear()
-
-
-def opened(app: AppTest, page: str = "live", **query: str) -> AppTest:
-    app.run()
-    app.switch_page(f"../{page}.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def asked(app: AppTest, name: str) -> str:
-    """Return a parameter of the link."""
-    value = app.query_params[name]
-    return str(value[0] if isinstance(value, list) else value)
+    yield from app_over(tmp_path / "store.duckdb", monkeypatch)
 
 
 def typed(app: AppTest, key: str) -> str:
     """Return what stands in a field."""
     return app.text_area(key=key).value or ""
-
-
-def html_of(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
-def pressed(app: AppTest, key: str) -> AppTest:
-    app.button(key=key).click().run()
-    assert not app.exception
-    return app
-
-
-def over(app: AppTest) -> str:
-    """Wait until the reconciliation in the link is over; return its id."""
-    trace_id = asked(app, "trace")
-    run = LIVE.known(trace_id)
-    assert run is not None
-    assert run.wait(60)
-    app.run()
-    return trace_id
 
 
 def trace_of(
@@ -193,7 +122,7 @@ def test_coming_back_without_a_link_shows_what_this_person_left_running(page: Ap
     orders(vlm, direct="wait")
     app = pressed(opened(page, unit=UNIT, vlm=FAKE), "run_asr")
     trace_id = asked(app, "trace")
-    opened(app, "runs")
+    open_page("runs", app)
     app.query_params.clear()
     app.switch_page("../live.py").run()
     assert asked(app, "trace") == trace_id
@@ -378,7 +307,7 @@ def test_an_unknown_trace_is_said_calmly_with_a_way_out(page: AppTest) -> None:
 def test_the_case_page_holds_the_traces_of_its_case(page: AppTest) -> None:
     page.run()
     stored(trace_of())
-    app = opened(page, "case", unit=UNIT)
+    app = open_page("case", page, unit=UNIT)
     assert "ASR traces" in [one.value for one in app.subheader]
     assert "<strong>Kept</strong>" in html_of(app)
 
@@ -387,7 +316,7 @@ def test_a_case_asked_live_opens_on_the_case_page(page: AppTest) -> None:
     page.run()
     image_id = load_case(the_store(), UNIT).image.image_id
     unit_id = live_unit(the_store(), image_id, "How many polyps?", ["How many polyps are in the image?", "Why?"])
-    app = opened(page, "case", unit=unit_id)
+    app = open_page("case", page, unit=unit_id)
     assert app.text[0].value == "No VLM has answered it yet."
     assert app.info[0].value == "No answer to this case was kept. Ask a VLM live."
     stored(trace_of(), unit=unit_id)
@@ -403,4 +332,4 @@ def test_the_suite_of_live_cases_disturbs_no_other_page(page: AppTest, name: str
     image_id = load_case(the_store(), UNIT).image.image_id
     live_unit(the_store(), image_id, "How many polyps?", ["How many polyps are in the image?", "Why?"])
     for query in ({}, {"suite": "live"}):
-        opened(page, name, **query)
+        open_page(name, page, **query)

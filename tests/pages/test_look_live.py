@@ -1,6 +1,5 @@
 """Promises of the click that shows where the VLM looked: one press, two replies, kept with the trace, never faked."""
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,32 +20,27 @@ from backend.vlm.saliency.kept import keep
 from backend.vlm.worker import WORKERS
 from pages.ui.asr_words import VARIANT_WORDS
 from pages.ui.look_names import reply_name, when_words
-from pages.ui.resources import opened_store, the_store
+from pages.ui.resources import the_store
 from tests.pages import test_cue_workshop as workshop_tests
 from tests.pages import test_live as live_tests
-from tests.pages.test_live import FAKE, LISTED, asked, html_of, opened, pressed, vlm
+from tests.pages.app_page import FAKE, LISTED, app_over, asked, html_of, pressed, told
+from tests.pages.test_live import opened
 from tests.pages.test_verify_live import OTHER, UNIT, VERIMAP, over, page, stored
 from tests.services import pair_fakes
 from tests.services.live_fakes import ACCEPTS, look_at, orders
 from tests.services.pair_store import ARROW_ACTION, make_pair_store
 
-__all__ = ["page", "vlm"]
+__all__ = ["page"]
 
 HEADING, BUTTON = "Where the VLM looked", "Show where it looked"
 
 
 @pytest.fixture
-def workshop(root: Path, tmp_path: Path, vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+def workshop(tmp_path: Path, vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     """The app over pairs, with a VLM that answers them."""
     make_pair_store(tmp_path / "store.duckdb").close()
     monkeypatch.setattr(WORKERS, "_factory", pair_fakes.FACTORY)
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "store.duckdb"))
-    opened_store.clear()
-    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=60)
-    app.session_state["acknowledged"] = True
-    yield app
-    the_store().close()
-    opened_store.clear()
+    yield from app_over(tmp_path / "store.duckdb", monkeypatch)
 
 
 def verified(app: AppTest) -> str:
@@ -65,8 +59,7 @@ def looked(app: AppTest, trace_id: str) -> None:
 
 def panes(app: AppTest) -> list[dict[str, Any]]:
     """Return what the view of looks shows; empty where it is not there."""
-    data = [json.loads(block.proto.json) for block in app.main.get("bidi_component") if block.proto.json]
-    return next((one["panes"] for one in data if "panes" in one), [])
+    return next((one["panes"] for one in told(app, "panes")), [])
 
 
 def words(pane: dict[str, Any]) -> str:
@@ -250,7 +243,7 @@ def test_of_a_reconciliation_the_direct_and_the_revised_answer_are_shown(page: A
 
 def test_of_a_pair_both_replies_are_shown_over_the_picture_with_the_cue(workshop: AppTest) -> None:
     app = workshop_tests.opened(workshop, unit=ARROW_ACTION, vlm=FAKE)
-    trace_id = workshop_tests.over(workshop_tests.pressed(app, "ask_again"))
+    trace_id = workshop_tests.over(pressed(app, "ask_again"))
     assert [one.trace_id for one in unit_pair_traces(the_store(), ARROW_ACTION)] == [trace_id]
     looked(app, trace_id)
     assert titles(app) == ["Original question", "Less-biased question"]

@@ -1,7 +1,7 @@
 """Promises of the Loop page: rules and filters live in the link, each piece opens its cases, gaps say what to do."""
 
 import re
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,12 @@ from backend.verimap.fates import LoopEnd, LoopRule
 from pages.ui.loop_cases import behind_fate, behind_turn
 from pages.ui.loop_choices import named_loops
 from pages.ui.loop_words import apart_sentence, headline, loop_commands
-from tests.pages.test_endoca import acknowledged_app, headings, html_of, html_of_all, link, texts_of
+from tests.pages.app_page import captions, headings, html_of, html_of_all, link, open_page, texts_of
 from tests.services.verification_store import ATLAS, BEACON, MODALITY, VQA_RAD, make_verification_store, run_id
 
 LOOP = run_id(VQA_RAD, ATLAS, ATLAS, turn=2)
+
+opened = partial(open_page, "loop")
 
 
 @pytest.fixture(scope="module")
@@ -27,35 +29,9 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
-    yield from acknowledged_app(root)
-
-
-@pytest.fixture
-def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
-    yield from acknowledged_app(root)
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../loop.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
 def fates(app: AppTest) -> dict[str, dict[str, Any]]:
     frame = next(frame.value for frame in app.dataframe if "n_wrong" in frame.value)
     return {str(row["task"]): {str(key): value for key, value in row.items()} for row in frame.to_dict("records")}
-
-
-def captions(app: AppTest) -> str:
-    return "\n".join(caption.value for caption in app.main.caption)
 
 
 def test_an_empty_store_says_how_to_make_a_loop_and_what_the_paper_prints(page_of_empty_store: AppTest) -> None:

@@ -12,8 +12,8 @@ from backend.services.ingest.files import SourceFile
 from backend.store.store import Store
 from pages.ui.resources import opened_store, the_store
 from pages.ui.tags import origin_tag, outcome_tag, vlm_name
+from tests.pages.app_page import chosen_cell, html_of
 from tests.pages.paired_store import PARTED, SUITE, make_empty_store, make_store
-from tests.pages.test_endoca import chosen_cell
 from tests.services.endoca_files import prediction_lines, write_jsonl
 from tests.services.verification_store import make_verification_store
 
@@ -47,10 +47,6 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Headlines:
     make_store(path)
     with Store.open(path) as store:
         return headlines(store)
-
-
-def html_of(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.main.get("html"))
 
 
 def test_an_empty_store_says_what_to_do_step_by_step(open_overview: Callable[..., AppTest]) -> None:

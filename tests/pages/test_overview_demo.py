@@ -20,6 +20,7 @@ from backend.services.jobs import JOBS
 from backend.store.store import Store
 from pages.ui.box_vlm import REPORT
 from pages.ui.resources import opened_store, the_store
+from tests.pages.app_page import html_of
 from tests.pages.paired_store import make_store
 from tests.services.demo_files import N_APART, N_MIRAGE_RUNS, N_RUNS, N_SURGICAL_RUNS, make_demo, ship
 from tests.services.test_demo import keep_training
@@ -67,10 +68,6 @@ def filled(app: AppTest) -> AppTest:
     app.run()
     assert not app.exception
     return app
-
-
-def html_of(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.main.get("html"))
 
 
 def links_of(app: AppTest) -> dict[str, list[str]]:

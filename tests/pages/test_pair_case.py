@@ -1,10 +1,9 @@
 """Promises of the case page of a pair: its words, its table, its list, and what it says where something is missing."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.requests import Request
@@ -18,7 +17,7 @@ from backend.surgcheck.tasks import Cue, Task
 from pages.ui.image_routes import cued
 from pages.ui.pair_table import pair_judgements, pair_table
 from pages.ui.pair_words import outcome_words, pair_sentence, run_sentence
-from pages.ui.resources import opened_store, the_store
+from tests.pages.app_page import html_of, open_page, told
 from tests.services.pair_store import (
     ARROW_ACTION,
     HINTED,
@@ -32,6 +31,8 @@ from tests.services.pair_store import (
     unit_of,
 )
 
+opened = partial(open_page, "case")
+
 
 @pytest.fixture(scope="module")
 def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -44,37 +45,6 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pair(store_file: Path) -> Iterator[PairCase]:
     with Store.open(store_file) as store:
         yield load_pair(store, ARROW_ACTION)
-
-
-@pytest.fixture
-def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
-    opened_store.clear()
-    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=20)
-    app.session_state["acknowledged"] = True
-    yield app
-    the_store().close()
-    opened_store.clear()
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../case.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def html_of(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.main.get("html"))
-
-
-def told(app: AppTest, name: str) -> list[dict[str, Any]]:
-    """What components that have a datum of this name are told."""
-    data = [json.loads(block.proto.json) for block in app.main.get("bidi_component") if block.proto.json]
-    return [one for one in data if name in one]
 
 
 def run_of(pair: PairCase, vlm: str, stage: Stage = Stage.DIRECT) -> PairRun:

@@ -27,6 +27,7 @@ from pages.ui.resources import opened_store, the_store
 from pages.ui.run_command import run_commands
 from pages.ui.run_view import run_coverage
 from pages.ui.run_words import overview_sentence, pace_words, provenance, provenance_sentence, seconds_words
+from tests.pages.app_page import chosen_cell, html_of, told
 from tests.pages.paired_store import PARTED, SILENT, STEADY, SUITE, make_empty_store, make_store
 from tests.services.endoca_files import manifest_lines, write_jsonl
 from tests.services.run_files import PARROT, Parrot, draw_images
@@ -86,10 +87,6 @@ def open_runs(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     yield open_
     the_store().close()
     opened_store.clear()
-
-
-def html_of(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.main.get("html"))
 
 
 def texts_of(app: AppTest) -> str:
@@ -192,6 +189,19 @@ def test_the_pages_of_a_list_join_without_gap_or_overlap(desk: Desk) -> None:
         pages = [unread_answers(store, run_id, "unparsed", offset=at, limit=4) for at in (0, 4)]
     assert [len(page) for page in pages] == [4, 2]
     assert [*pages[0]["question"], *pages[1]["question"]] == list(whole["question"])
+
+
+def test_an_answer_without_a_value_opens_among_the_run_s_others_of_its_kind(
+    open_runs: OpenRuns, desk: Desk, tmp_path: Path
+) -> None:
+    run_id = desk.runs["Parrot"].run_id
+    app = open_runs(desk.copy(tmp_path), run=run_id, answers="Failed")
+    app.session_state["unread_failed"] = chosen_cell(1, "question")
+    app.run()
+    app.button(key="unread_failed_open").click().run()
+    assert not app.exception
+    [opened] = told(app, "address")
+    assert opened["address"] == f"case?unit=drawn%3A33&suite=drawn&runs={run_id}&statuses=failed"
 
 
 def test_every_example_of_an_error_leads_to_a_case_of_its_run(desk: Desk) -> None:

@@ -1,6 +1,7 @@
 """Promises of the Saliency page: looks are counted honestly, filters live in the link, points open two looks."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,23 @@ from backend.store.verification_filters import VerificationFilter
 from backend.verimap.proxies import Proxy
 from pages.ui.saliency_empty import saliency_commands
 from pages.ui.saliency_words import boxes_caption, counts_sentence, failures_sentence, headline, ranks_caption
-from tests.pages.test_endoca import acknowledged_app, chosen_cell, headings, html_of, html_of_all, link, texts_of
+from tests.pages.app_page import (
+    app_over,
+    captions,
+    chosen_cell,
+    headings,
+    html_of,
+    html_of_all,
+    link,
+    open_page,
+    texts_of,
+)
 from tests.services.looked_store import SWAPPED, TOO_LONG, VERIFIER, make_looked_store
 from tests.services.verification_store import BEACON, DISEASE, VQA_RAD, make_verification_store, run_id, unit_of
 
 NOT_LOOKED_INTO = run_id(VQA_RAD, BEACON, BEACON)
+
+opened = partial(open_page, "saliency")
 
 
 @pytest.fixture(scope="module")
@@ -27,41 +40,14 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
-    yield from acknowledged_app(root)
-
-
-@pytest.fixture
-def page_without_looks(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+def page_without_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     make_verification_store(tmp_path / "verdicts.duckdb").close()
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "verdicts.duckdb"))
-    yield from acknowledged_app(root)
-
-
-@pytest.fixture
-def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
-    yield from acknowledged_app(root)
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../saliency.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    yield from app_over(tmp_path / "verdicts.duckdb", monkeypatch)
 
 
 def gaps(app: AppTest) -> dict[str, dict[str, Any]]:
     frame = next(frame.value for frame in app.dataframe if "d_paired" in frame.value)
     return {str(row["group"]): {str(key): value for key, value in row.items()} for row in frame.to_dict("records")}
-
-
-def captions(app: AppTest) -> str:
-    return "\n".join(caption.value for caption in app.main.caption)
 
 
 def cases(app: AppTest) -> list[str]:
@@ -134,7 +120,7 @@ def test_filters_come_from_the_link_and_a_choice_without_looks_says_so(page: App
     assert list(gaps(app)) == ["All", "Disease"]
     app = opened(page, tasks=DISEASE, verifiers=BEACON)
     assert texts_of(app)[0] == "No verification that fits these filters was looked into on both sides."
-    assert "No look fits these filters. Take one of them away, or clear them all." in texts_of(app)
+    assert "So there is nothing to compare here. Take a filter away, or clear them all." in texts_of(app)
     app.button(key="verdicts_clear").click().run()
     assert link(app) == {} and texts_of(app)[0].startswith("In 4 of 5")
 
@@ -225,7 +211,8 @@ def test_an_empty_store_says_how_to_get_verifications_first(page_of_empty_store:
     app = opened(page_of_empty_store)
     assert texts_of(app)[0].startswith("The store holds no verification")
     assert [code.value.split("backend ")[1].split(" --")[0] for code in app.code] == [
-        "verify run", "demo", "saliency run", "import run data/runs/VLM.DATASET.saliency",
+        "verify run", "import run data/runs/VLM.DATASET.verify", "demo", "saliency run",
+        "import run data/runs/VLM.DATASET.saliency",
     ]  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """Promises of where the VLM looked, in a case: what stands beside what, its sentence, and what is said of gaps."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from pages.ui.look_words import look_facts, look_gap, looked_sentence
 from pages.ui.resources import opened_store, the_store
 from pages.ui.saliency_view import Pane, saliency_view
 from tests.browser.apps.made_looks import EMPTY, made_look
+from tests.pages.app_page import open_page, told
 from tests.pages.paired_store import PARTED, make_store
 from tests.services import pair_store as pairs
 from tests.services.verification_store import ATLAS, BEACON, VQA_RAD, make_verification_store, run_id, unit_of
@@ -51,13 +51,7 @@ def open_case(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         monkeypatch.setenv("PARALLAX_STORE", str(path))
         app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=20)
         app.session_state["acknowledged"] = True
-        app.run()
-        app.switch_page("../case.py")
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
+        return open_page("case", app, **query)
 
     yield open_
     the_store().close()
@@ -66,8 +60,7 @@ def open_case(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def views(app: AppTest) -> list[dict[str, Any]]:
     """Return what the saliency views of a page are told."""
-    data = [json.loads(block.proto.json) for block in app.main.get("bidi_component") if block.proto.json]
-    return [one for one in data if "panes" in one]
+    return told(app, "panes")
 
 
 def titles(app: AppTest) -> list[str]:
@@ -140,7 +133,9 @@ def test_a_control_is_not_laid_over_an_image_it_was_not_shown(
     open_case: Any, verifications: Path, condition: Condition
 ) -> None:
     put_verification(verifications, ATLAS, ATLAS, condition=condition)
-    assert titles(open_case(verifications, unit=THIRD)) == ["Generator (Atlas)"]
+    app = open_case(verifications, unit=THIRD)
+    assert titles(app) == ["Generator (Atlas)"]
+    assert "Their verifiers were not shown this image, so no map is drawn." in app.caption[-1].value
 
 
 def test_a_look_of_a_control_alone_brings_no_empty_section(open_case: Any, verifications: Path) -> None:

@@ -16,7 +16,7 @@ from backend.vlm.saliency.kept import keep
 from backend.vlm.worker import WORKERS
 from pages.ui.resources import opened_store, the_store
 from pages.ui.saliency_check_words import curves_sentence, pointing_sentences, shuffled_sentence, tampered_sentence
-from tests.pages.test_endoca import html_of, texts_of
+from tests.pages.app_page import html_of, texts_of
 from tests.services.grounding_store import make_grounding_store
 from tests.services.pointing_store import (
     GENERATOR,

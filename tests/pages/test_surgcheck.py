@@ -1,6 +1,6 @@
 """Promises of the SurgCheck page: filters live in the link, each number opens its pairs, gaps say what to do."""
 
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,13 @@ from pages.ui.surgcheck_words import (
     text_only_commands,
     unasked_sentence,
 )
-from tests.pages.test_endoca import acknowledged_app, chosen_cell, headings, html_of, html_of_all, link, texts_of
+from tests.pages.app_page import chosen_cell, headings, html_of, link, open_page, table, texts_of, told_of
 from tests.services.pair_store import HINTED, SILENT, STEADY, SUITE, make_pair_store, run_id
 
 HINT = run_id(HINTED)
 UNANSWERED = "asked of nobody"
+
+opened = partial(open_page, "surgcheck")
 
 
 @pytest.fixture(scope="module")
@@ -40,38 +42,6 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for suite in (UNANSWERED, LIVE_PAIRS):
             cursor.execute("INSERT INTO suites (suite, system, source) VALUES (?, ?, '')", [suite, System.SURGCHECK])
     return path
-
-
-@pytest.fixture
-def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
-    yield from acknowledged_app(root)
-
-
-@pytest.fixture
-def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
-    yield from acknowledged_app(root)
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../surgcheck.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def table(app: AppTest, column: str) -> list[dict[str, Any]]:
-    frame = next(frame.value for frame in app.dataframe if column in frame.value)
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
-
-
-def told_of(app: AppTest, count: str) -> str:
-    """Return the sentence over the list of pairs that was just opened."""
-    return next(block for block in html_of_all(app).split("\n") if f"<strong>{count}</strong>" in block)
 
 
 def test_an_empty_store_shows_the_printed_table_and_the_commands(page_of_empty_store: AppTest) -> None:
@@ -213,6 +183,29 @@ def test_all_metrics_and_all_that_was_not_answered_stand_in_the_table(page: AppT
     assert (hinted["judge"], hinted["judge_mean"], hinted["judge_accuracy"], hinted["n_unscored"]) == ("Judge", 1, 0, 0)
     assert next(row for row in rows if "Hinted" in row["label"])["n_unscored"] == 1
     assert [row["variant"] for row in rows if row["label"].startswith(STEADY)].count("image withheld") == 1
+
+
+def test_a_count_of_answers_apart_opens_as_many_pairs(page: AppTest) -> None:
+    app = opened(page, suite=SUITE, table="All scores")
+    rows = table(app, "n_missing")
+    lacking = [row["label"].startswith(SILENT) and row["variant"] == "less-biased" for row in rows].index(True)
+    app.session_state["scores"] = chosen_cell(lacking, "n_missing")
+    app.run()
+    app.button(key="scores_open").click().run()
+    assert not app.exception
+    said = f"with a missing answer to the less-biased question by {SILENT}, fine-tuned"
+    assert said in told_of(app, f"{rows[lacking]['n_missing']} pairs")
+
+
+def test_answers_apart_are_chosen_by_a_chip_and_change_no_figure(page: AppTest) -> None:
+    unread = {"suite": SUITE, "statuses": "failed", "variant": "original", "table": "All scores"}
+    app = opened(page, **unread)
+    assert "with a failed call to the original question:" in html_of(app) and "<b>1 pair</b>" in html_of(app)
+    assert [row["n_missing"] for row in table(app, "n_missing") if row["n_missing"]] == [8]
+    app.multiselect(key="pairs_statuses").set_value(["missing"]).run()
+    assert (link(app)["statuses"], link(app)["variant"]) == ("missing", "original")
+    app.multiselect(key="pairs_statuses").set_value([]).run()
+    assert not {"statuses", "variant"} & set(link(app)), "what goes with it goes, too"
 
 
 def test_missing_answers_are_told_as_wrong(page: AppTest) -> None:

@@ -1,14 +1,13 @@
 """Promises of the case page of an example of VeriMap: its words, its blocks, its list, and what it says of gaps."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from backend.services.removal import remove_run
 from backend.services.verimap_case_loading import asked_verdicts, load_verification_case
 from backend.services.verimap_cases import CaseVerdict, VerificationCase
 from backend.store.store import Store
@@ -16,7 +15,6 @@ from backend.store.verification_filters import VerificationFilter
 from backend.verimap.conditions import Condition
 from backend.verimap.outcomes import Policy, Treatment
 from backend.verimap.verifier import Verdict
-from pages.ui.resources import opened_store, the_store
 from pages.ui.verification_marks import answer_html, explanation_html
 from pages.ui.verification_table import Shown, example_html, generator_html
 from pages.ui.verification_words import (
@@ -26,9 +24,12 @@ from pages.ui.verification_words import (
     outcome_words,
     verification_sentence,
 )
-from tests.services.verification_store import ATLAS, BEACON, OWN, VQA_RAD, make_verification_store, unit_of
+from tests.pages.app_page import html_of, open_page, place_of
+from tests.services.verification_store import ATLAS, BEACON, OWN, VQA_RAD, make_verification_store, run_id, unit_of
 
 EVERYTHING = VerificationFilter()
+
+opened = partial(open_page, "case")
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +37,6 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("verifications") / "verifications.duckdb"
     make_verification_store(path).close()
     return path
-
-
-@pytest.fixture
-def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
-    opened_store.clear()
-    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=20)
-    app.session_state["acknowledged"] = True
-    yield app
-    the_store().close()
-    opened_store.clear()
 
 
 def case_of(store_file: Path, suite: str, name: str) -> VerificationCase:
@@ -68,25 +58,6 @@ def verdict_of(
         for verdict in one.verdicts
         if (verdict.verifier, verdict.condition, verdict.turn) == (verifier, condition, 0)
     )  # fmt: skip
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../case.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def html_of(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.main.get("html"))
-
-
-def place_of(app: AppTest) -> dict[str, Any]:
-    data = [json.loads(block.proto.json) for block in app.main.get("bidi_component") if block.proto.json]
-    return next(one for one in data if "position" in one)
 
 
 @pytest.mark.parametrize(
@@ -325,6 +296,24 @@ def test_an_empty_list_says_what_to_do(page: AppTest) -> None:
     assert "No verification fits these filters. Take one of them away, or clear them all." in [
         text.value for text in page.text
     ]
+
+
+def test_a_list_of_answers_that_nobody_verified_says_so_and_how_to_have_them_verified(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "unverified.duckdb"
+    with make_verification_store(path) as store:
+        for verifier in (ATLAS, BEACON):
+            remove_run(store, run_id(VQA_RAD, BEACON, verifier))
+    monkeypatch.setenv("PARALLAX_STORE", str(path))
+    generator = run_id(VQA_RAD, BEACON)
+    opened(page, suites=VQA_RAD, runs=generator)
+    assert "Nobody verified the 8 answers of Beacon &lt;b&gt;VLM&lt;/b&gt; (vqa-rad) yet." in html_of(page)
+    verify, taken_in = (code.value for code in page.code)
+    assert f"verify run --suite vqa-rad --generator {generator} --verifier VLM --out data/runs/" in verify
+    assert taken_in.startswith(".venv/bin/python -m backend import run data/runs/")
+    opened(page, unit=unit_of(VQA_RAD, "1"))
+    assert "N/A: no verifier has judged this answer yet." in html_of(page)
 
 
 def test_a_link_that_cannot_be_meant_is_refused_and_everything_can_be_shown(page: AppTest) -> None:

@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,17 +18,18 @@ from backend.services.runs.plan import VlmIdentity
 from backend.services.verification_traces import Asked, store_verification_trace, verification_traces
 from backend.store.store import Store
 from backend.verimap.verification import Course, Step, Verification
-from pages.ui.resources import opened_store, the_store
-from tests.pages.test_live import FAKE, LISTED, asked, html_of, opened, picture, pressed, sent, typed, vlm
+from pages.ui.resources import the_store
+from tests.pages.app_page import FAKE, LISTED, app_over, asked, html_of, open_page, over_of, pressed
+from tests.pages.test_live import opened, picture, sent, typed
 from tests.services.live_fakes import ACCEPTS, orders
 from tests.services.run_files import draw_images, drawn_store
-
-__all__ = ["vlm"]
 
 UNIT, CHOICE = "vqa-rad:1", "vqa-rad:2"
 QUESTION = "How many polyps are in the image?"
 OTHER = "Judge <b>VLM</b>"
 VERIMAP = {"system": "verimap", "vlm": FAKE}
+
+over = partial(over_of, VERIFICATIONS)
 
 
 def fill(store: Store) -> None:
@@ -42,28 +44,11 @@ def fill(store: Store) -> None:
 
 
 @pytest.fixture
-def page(root: Path, tmp_path: Path, vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+def page(tmp_path: Path, vlm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     """The app over three examples, acknowledged."""
     with drawn_store(tmp_path, images=draw_images(tmp_path / "images", ["frame-a"])) as store:
         fill(store)
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "store.duckdb"))
-    opened_store.clear()
-    app = AppTest.from_file(str(root / "pages/ui/main.py"), default_timeout=60)
-    app.session_state["acknowledged"] = True
-    yield app
-    the_store().close()
-    opened_store.clear()
-
-
-def over(app: AppTest) -> str:
-    """Wait until the verification in the link is over; return its id."""
-    trace_id = asked(app, "trace")
-    live = VERIFICATIONS.known(trace_id)
-    assert live is not None
-    assert live.wait(60)
-    app.run()
-    assert not app.exception
-    return trace_id
+    yield from app_over(tmp_path / "store.duckdb", monkeypatch)
 
 
 def stored(verdict: str, answer: str = "one polyp", unit: str = UNIT, **course: int) -> str:
@@ -150,7 +135,7 @@ def test_coming_back_without_a_link_shows_what_this_person_left_running(page: Ap
     orders(vlm, direct="wait")
     app = pressed(opened(page, unit=UNIT, **VERIMAP), "run_verify")
     trace_id = asked(app, "trace")
-    opened(app, "runs")
+    open_page("runs", app)
     app.query_params.clear()
     app.switch_page("../live.py").run()
     assert (asked(app, "trace"), asked(app, "system")) == (trace_id, "verimap")
@@ -182,7 +167,7 @@ def test_another_question_makes_an_example_of_its_own_and_is_judged_by_the_refer
     unit_id = the_store().value("SELECT unit_id FROM traces WHERE trace_id = ?", [trace_id])
     assert unit_id.startswith(f"{LIVE_EXAMPLES}:")
     assert "<strong>Right answer, accepted</strong>" in html_of(app)
-    app = opened(app, "case", unit=unit_id)
+    app = open_page("case", app, unit=unit_id)
     assert app.text[0].value == "Asked live; no batch run answers it."
     assert "Verified live" in [one.value for one in app.subheader]
 
@@ -238,7 +223,7 @@ def test_a_stored_verification_opens_by_its_link_and_says_what_it_came_to(
 def test_the_case_page_holds_its_live_verifications_and_leads_to_the_next(page: AppTest) -> None:
     page.run()
     stored(ACCEPTS)
-    app = opened(page, "case", unit=UNIT)
+    app = open_page("case", page, unit=UNIT)
     assert "Verified live" in [one.value for one in app.subheader]
     assert "<strong>False acceptance</strong>" in html_of(app)
 
@@ -265,7 +250,7 @@ def test_the_suite_of_live_examples_disturbs_no_other_page(page: AppTest, name: 
     app.text_area(key="verify_question").set_value("Is there text?").run()
     over(pressed(app, "run_verify"))
     for query in ({}, {"suites": LIVE_EXAMPLES}):
-        opened(page, name, **query)
+        open_page(name, page, **query)
 
 
 def test_another_vlm_is_offered_first_as_the_judge_and_both_are_asked(

@@ -1,6 +1,6 @@
 """Promises of the plane page: filters live in the link, figures keep all verdicts, each number opens its verdicts."""
 
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from pages.ui.verimap_plane import facet_names
 from pages.ui.verimap_scores import place_words
 from pages.ui.verimap_verifiers import crossing_sentence
 from pages.ui.verimap_words import counting_sentence, headline, mean_words, pair_words, printed_headline
-from tests.pages.test_endoca import acknowledged_app, chosen_cell, headings, html_of, html_of_all, link, texts_of
+from tests.pages.app_page import chosen_cell, headings, html_of, link, open_page, texts_of, told_of
 from tests.services.verification_store import (
     ATLAS,
     BEACON,
@@ -32,6 +32,8 @@ from tests.services.verification_store import (
 
 ATLAS_MODALITY = f"{run_id(VQA_RAD, ATLAS, ATLAS)}/{MODALITY}/0"
 
+opened = partial(open_page, "verimap")
+
 
 @pytest.fixture(scope="module")
 def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -40,36 +42,9 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def page(root: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(store_file))
-    yield from acknowledged_app(root)
-
-
-@pytest.fixture
-def page_of_empty_store(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
-    yield from acknowledged_app(root)
-
-
-def opened(app: AppTest, **query: str) -> AppTest:
-    app.run()
-    app.switch_page("../verimap.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
 def cells(app: AppTest) -> list[dict[str, Any]]:
     found = [frame.value for frame in app.dataframe if "quadrant" in frame.value]
     return [{str(key): value for key, value in row.items()} for frame in found for row in frame.to_dict("records")]
-
-
-def told_of(app: AppTest, count: str) -> str:
-    """Return the sentence over the list of verdicts that was just opened."""
-    return next(block for block in html_of_all(app).split("\n") if f"<strong>{count}</strong>" in block)
 
 
 def test_an_empty_store_shows_the_printed_plane_and_the_next_step(page_of_empty_store: AppTest) -> None:
@@ -171,7 +146,15 @@ def test_every_control_writes_its_part_of_the_link(page: AppTest) -> None:
     }  # fmt: skip
     assert {name: link(app).get(name) for name in expected} == expected
     app.button(key="verdicts_clear").click().run()
-    assert set(link(app)) == {"cut_fpr", "cut_min_n", "quadrants", "quadrant_of", "rows"}, "what is no filter stays"
+    assert set(link(app)) == {"rows"}, "how it is drawn is no filter and stays"
+
+
+@pytest.mark.parametrize("own", [{"cut_min_n": "1"}, {"quadrants": "mirage"}, {"quadrant_of": "bias"}])
+def test_thresholds_and_quadrants_alone_can_be_cleared_too(page: AppTest, own: dict[str, str]) -> None:
+    app = opened(page, **own)
+    app.button(key="verdicts_clear").click().run()
+    assert link(app) == {}
+    assert not [button for button in app.button if button.key == "verdicts_clear"]
 
 
 def test_the_counting_of_undecided_verdicts_is_said_and_changes_the_cells(page: AppTest) -> None:

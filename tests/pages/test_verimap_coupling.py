@@ -15,7 +15,7 @@ from backend.verimap.undefined_rates import Undefined
 from pages.ui.resources import opened_store, the_store
 from pages.ui.verimap_coupling import verdicts_of_group
 from pages.ui.verimap_coupling_words import cells_sentence, coupling_sentence, fit_words, shape_legend
-from tests.pages.test_endoca import html_of, texts_of
+from tests.pages.app_page import captions, html_of, texts_of
 from tests.services.verification_store import ATLAS, BEACON, DISEASE, MODALITY, VQA_RAD, make_verification_store
 
 SELF = VerificationFilter(pairing="self")
@@ -60,10 +60,6 @@ def opened(app: AppTest, **query: str) -> AppTest:
 def models(app: AppTest) -> list[dict[str, Any]]:
     frame = next(frame.value for frame in app.dataframe if "slope" in frame.value)
     return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
-
-
-def captions(app: AppTest) -> str:
-    return "\n".join(caption.value for caption in app.main.caption)
 
 
 def test_a_store_with_few_cells_begins_with_the_printed_ones(page: AppTest) -> None:

@@ -1,16 +1,23 @@
 """What is removed is gone, and nothing else is."""
 
+import io
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from backend.domain.records import LIVE_EXAMPLES, LIVE_SUITE
 from backend.errors import AppError
+from backend.services.images import image_file
 from backend.services.ingest.endoca import import_endoca
 from backend.services.ingest.files import SourceFile
 from backend.services.ingest.log import logged_imports
+from backend.services.live_examples import live_example
+from backend.services.live_units import keep_image, live_unit
 from backend.services.opening import open_store
 from backend.services.removal import remove_run, remove_suite
 from tests.services.endoca_files import manifest_lines, prediction_lines, write_jsonl
+from tests.services.run_files import draw_images, drawn_store
 from tests.services.verification_store import ATLAS, OWN, VQA_RAD, make_verification_store, run_id
 
 VERIMAP_TABLES = ("suites", "units", "probes", "images", "examples", "verifications", "oracle_judgements", "answers",
@@ -75,3 +82,40 @@ def test_a_removed_verifiers_run_takes_its_verdicts_and_one_that_others_were_mad
         assert not store.rows("SELECT 1 FROM verifications WHERE run_id = ?", [run])
         with pytest.raises(AppError, match="other runs were made"):
             remove_run(store, run_id(VQA_RAD, ATLAS))
+
+
+def test_images_that_people_brought_go_with_their_last_unit_and_files_of_a_data_set_never(tmp_path: Path) -> None:
+    frames = draw_images(tmp_path / "images", ["frame-a"])
+    with drawn_store(tmp_path, images=frames) as store:
+        both, one = (keep_image(store, picture(shade)) for shade in (10, 20))
+        for image_id in (both, one):
+            live_unit(store, image_id, "How many polyps?", ["Is there text?"])
+        live_example(store, both, "Is this a polyp?", "yes")
+        files = {image_id: found.path for image_id in (both, one) if (found := image_file(store, image_id))}
+        assert remove_suite(store, LIVE_SUITE) == (
+            f"Removed suite {LIVE_SUITE} with 2 units and 0 runs over it. With it went 1 image file that Parallax had "
+            "kept."
+        )
+        assert (files[both].exists(), files[one].exists()) == (True, False)
+        assert remove_suite(store, LIVE_EXAMPLES).endswith("With it went 1 image file that Parallax had kept.")
+        assert not files[both].exists()
+        assert "image file" not in remove_suite(store, "drawn")
+        assert store.value("SELECT count(*) FROM images") == 0
+    assert list(frames.iterdir())
+
+
+def test_a_file_that_another_image_is_read_from_stays(tmp_path: Path) -> None:
+    with drawn_store(tmp_path, images=draw_images(tmp_path / "images", ["frame-a"])) as store:
+        image_id = keep_image(store, picture(10))
+        live_unit(store, image_id, "How many polyps?", ["Is there text?"])
+        [(root, path)] = store.rows("SELECT root, path FROM images WHERE image_id = ?", [image_id])
+        with store.write() as cursor:
+            cursor.execute("UPDATE images SET root = ?, path = ? WHERE image_id <> ?", [root, path, image_id])
+        assert "image file" not in remove_suite(store, LIVE_SUITE)
+        assert Path(root, path).exists()
+
+
+def picture(shade: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (12, 9), (shade, 0, 0)).save(buffer, "PNG")
+    return buffer.getvalue()

@@ -1,5 +1,6 @@
 """Looks at a stored run's answers: what is looked into, in folders as any run's, and where it comes in the store."""
 
+import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -227,7 +228,7 @@ def test_another_text_is_no_look(text: str) -> None:
 @pytest.mark.parametrize(
     ("change", "vlm", "words"),
     [
-        ("DELETE FROM runs WHERE stage = 'verify'", ATLAS, r"There is no run .* Runs that can be looked into: Atlas"),
+        ("DELETE FROM runs WHERE stage = 'verify'", ATLAS, "There is no run .* prompts and images are known: Atlas"),
         ("DELETE FROM calls", ATLAS, "it is not known what exactly Atlas was told"),
         ("DELETE FROM run_facts", ATLAS, "it is not known what exactly Atlas was told"),
         ("UPDATE runs SET stage = 'select'", ATLAS, "decides on the answers of its Revise run"),
@@ -400,11 +401,19 @@ def test_a_folder_of_some_units_leaves_the_looks_at_others_alone(loop: World, tm
 def test_a_chain_and_its_looks_go_in_together(loop: World, tmp_path: Path) -> None:
     looks = look_into(loop, tmp_path / "looks")
     with asked_store(tmp_path / "elsewhere") as store:
-        with pytest.raises(AppError, match="There is no run"):
+        with pytest.raises(AppError, match="which is not in this store") as refused:
             import_run(store, looks)
+        assert "Import that run's folder first" in refused.value.hint
         report = import_run(store, looks, loop.folder / "chain")
         assert [run.stage for run in report.runs][-2:] == ["saliency", "saliency"]
         assert store.value("SELECT count(*) FROM saliency WHERE error = ''") == 9
+
+
+def test_a_folder_of_looks_with_more_inside_it_goes_in_whole(loop: World, tmp_path: Path) -> None:
+    run_plan(saliency_plan(loop.store, loop.runs["turn-1-loop"], ATLAS), looking(), tmp_path / "looks")
+    report = import_run(loop.store, look_into(loop, tmp_path / "looks"))
+    expected = ("turn-1-loop", "generate", "turn-0-verify")
+    assert [run.run_id for run in report.runs] == [loop.runs[name] for name in expected]
 
 
 @pytest.mark.parametrize(
@@ -419,6 +428,7 @@ def test_a_chain_and_its_looks_go_in_together(loop: World, tmp_path: Path) -> No
         ("UPDATE answers SET answer = 'a fall' WHERE probe_id = 'vqa-rad:5'", "looks at 1 answers"),
         ("DELETE FROM answers WHERE probe_id = 'vqa-rad:3'", "looks at 1 answers"),
         ('UPDATE run_facts SET record = replace(record, \'"weights":"a"\', \'"weights":"z"\')', "another build"),
+        ("UPDATE runs SET suite = 'slake'", f"changed after its run: it says Atlas on {SUITE}"),
         ("DELETE FROM calls", "it is not known what exactly"),
     ],
 )
@@ -446,6 +456,18 @@ def test_a_folder_that_holds_no_looks_was_changed_after_its_run(loop: World, tmp
     with pytest.raises(AppError, match=r"verifier was changed after its run: 2 of 5 looks"):
         import_run(loop.store, looks)
     assert loop.store.value("SELECT count(*) FROM saliency") == 0
+
+
+def test_a_look_whose_number_is_not_that_of_its_maps_was_changed_after_its_run(loop: World, tmp_path: Path) -> None:
+    looks = look_into(loop, tmp_path / "looks")
+    shard = looks / "verifier" / "answers-00001.parquet"
+    table = pq.read_table(shard)
+    texts = table.column("answer").to_pylist()
+    changed = json.dumps(json.loads(texts[0]) | {"fraction": 0.9})
+    column = pa.array([changed, *texts[1:]])
+    pq.write_table(table.set_column(table.column_names.index("answer"), "answer", column), shard)
+    with pytest.raises(AppError, match=r"verifier was changed after its run: 1 of 5 looks"):
+        import_run(loop.store, looks)
 
 
 def test_the_run_imported_again_with_another_answer_leaves_a_look_that_is_not_shown(

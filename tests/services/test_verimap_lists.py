@@ -1,12 +1,20 @@
 """Verifications as a list: failures first, each example met once on the way from case to case."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from backend.errors import AppError
 from backend.services.endoca_series import records
-from backend.services.verimap_lists import case_at, verdicts_of_runs, verification_neighbours, verification_page
+from backend.services.removal import remove_run
+from backend.services.verimap_lists import (
+    case_at,
+    unverified_runs,
+    verdicts_of_runs,
+    verification_neighbours,
+    verification_page,
+)
 from backend.store.store import Store
 from backend.store.verification_filters import VerificationFilter, verification_count
 from backend.verimap.conditions import Condition
@@ -129,3 +137,15 @@ def test_controls_of_a_generator_s_answers_are_not_pooled_with_plain_verdicts(st
     assert verdicts_of_runs(store, (VQA_RAD,), (run_id(VQA_RAD, ATLAS),)).conditions == ()
     withheld = run_id(VQA_RAD, ATLAS, ATLAS, condition=Condition.IMAGE_WITHHELD)
     assert verdicts_of_runs(store, (VQA_RAD,), (withheld,)).conditions == (Condition.IMAGE_WITHHELD,)
+
+
+def test_runs_whose_answers_nobody_verified_are_told_from_the_others(tmp_path: Path) -> None:
+    asked = [run_id(VQA_RAD, ATLAS), run_id(VQA_RAD, BEACON), run_id(VQA_RAD, BEACON, BEACON), "no such run"]
+    with make_verification_store(tmp_path / "unverified.duckdb") as store:
+        assert unverified_runs(store, asked) == []
+        for verifier in (ATLAS, BEACON):
+            remove_run(store, run_id(VQA_RAD, BEACON, verifier))
+        [run] = unverified_runs(store, asked)
+        assert (run.run_id, run.suite, run.stage) == (run_id(VQA_RAD, BEACON), VQA_RAD, "direct")
+        assert (run.n_answers, run.first_unit) == (8, unit_of(VQA_RAD, "1"))
+        assert verification_count(store, verdicts_of_runs(store, (VQA_RAD,), (run.run_id,))) == 0

@@ -66,6 +66,33 @@ def test_loops_say_whose_answers_are_reviewed_by_whom(store: Store) -> None:
         assert len(asked_loops([loop], chosen)) == n
 
 
+def test_loops_that_would_be_called_alike_carry_the_hash_of_their_ids(tmp_path: Path) -> None:
+    with make_verification_store(tmp_path / "twice.duckdb") as store:
+        with store.write() as cursor:
+            for turn in range(3):
+                stages = [
+                    run_id(VQA_RAD, ATLAS, ATLAS, turn=turn),
+                    *([run_id(VQA_RAD, ATLAS, turn=turn)] if turn else []),
+                ]
+                for run in stages:
+                    again = f"{run[:-10]}again{run[-5:]}"
+                    for table in ("runs", "verifications"):
+                        cursor.execute(
+                            f"INSERT INTO {table} SELECT * REPLACE (? AS run_id) FROM {table} WHERE run_id = ?",
+                            [again, run],
+                        )
+                    cursor.execute(
+                        "INSERT INTO run_bases SELECT ?, CASE WHEN contains(base_run_id, '.direct.') THEN base_run_id "
+                        "ELSE base_run_id[:-11] || 'again' || base_run_id[-5:] END FROM run_bases WHERE run_id = ?",
+                        [again, run],
+                    )
+        loops = records(loop_table(store))
+    assert {loop["label"] for loop in loops} == {
+        f"Atlas, reviewed by itself, precomputed, answers of Atlas, turn 2, {tail}"
+        for tail in (LOOP[-10:], f"again{LOOP[-5:]}")
+    }
+
+
 def test_the_tasks_of_a_group_are_asked_for_with_it() -> None:
     chosen = VerificationFilter(tasks=(UNLABELLED,), groups=("quantitative",))
     assert asked_tasks(chosen) == (UNLABELLED, "quantitative_measurement")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from backend.endoca.outcomes import Outcome
 from backend.errors import AppError
-from backend.store.filters import UNREADABLE, UnitFilter
+from backend.store.filters import UNREAD, UNREADABLE, UnitFilter
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz.-_ é%", min_size=1, max_size=12)
 FILTERS = st.builds(
@@ -23,6 +23,7 @@ FILTERS = st.builds(
     wrong=st.one_of(st.just(""), WORDS),
     decision=st.sampled_from(["", "answer", "abstain"]),
     consistency=st.sampled_from(["", "consistent", "partly consistent", "inconsistent", UNREADABLE]),
+    statuses=st.lists(st.sampled_from(list(UNREAD)), max_size=3).map(lambda keys: tuple(str(key) for key in keys)),
     moved=st.sampled_from(["", "kept", "to_premise", "from_premise", "elsewhere"]),
 )
 
@@ -50,6 +51,8 @@ def test_a_filter_survives_its_link(chosen: UnitFilter) -> None:
         (UnitFilter(text="snare"), "with “snare”"),
         (UnitFilter(decision="answer", consistency="partly consistent"), "answered, labelled partly consistent"),
         (UnitFilter(decision="abstain", consistency=UNREADABLE), "withheld, decision not readable"),
+        (UnitFilter(runs=("r2",), statuses=("failed",)), "VLM B, with a failed call"),
+        (UnitFilter(statuses=("unparsed", "missing")), "with an answer that is not readable or a missing answer"),
         (UnitFilter(moved="to_premise"), "a part moved to its premise"),
         (
             UnitFilter(classes=("polyp_count",), moved="from_premise"),
@@ -77,6 +80,7 @@ def test_parameters_of_other_parts_of_the_page_are_left_alone() -> None:
         ({"decision": "maybe"}, "Known: answer, abstain."),
         ({"consistency": "so so"}, "unreadable"),
         ({"moved": "away"}, "to_premise"),
+        ({"statuses": "failed~read"}, "Known: failed, empty, unparsed, missing."),
     ],
 )
 def test_a_link_that_cannot_be_meant_is_refused_with_what_can(query: dict[str, str], known: str) -> None:
@@ -91,7 +95,7 @@ def test_no_text_of_the_user_stands_in_the_sql(chosen: UnitFilter) -> None:
     empty_sql = {clause.sql for clause in UnitFilter(
         suite="s", runs=("r",), splits=("s",), complexities=(1,), classes=("c",), part_wrong=chosen.part_wrong,
         outcomes=("mixed",), text="t", right="r", wrong="r",
-        decision="answer", consistency="consistent", moved="kept",
+        decision="answer", consistency="consistent", moved="kept", statuses=("missing",),
     ).clauses()}  # fmt: skip
     assert {clause.sql for clause in chosen.clauses()} <= empty_sql
     assert set(parameters) <= {
@@ -108,4 +112,5 @@ def test_no_text_of_the_user_stands_in_the_sql(chosen: UnitFilter) -> None:
         "consistency",
         "moved",
         "moved_classes",
+        "statuses",
     }

@@ -39,6 +39,18 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         (PairFilter(runs=(run_id(HINTED),), pair_outcomes=("both_right",)), len(PAIRS) - N_ACTIONS, None),
         (PairFilter(runs=(run_id(SILENT),), pair_outcomes=("hint_only",)), N_ACTIONS - 1, None),
         (PairFilter(runs=(run_id(SILENT),), pair_outcomes=("both_wrong",)), 1, None),
+        (PairFilter(statuses=("missing",)), N_ACTIONS, "with a missing answer"),
+        (PairFilter(statuses=("missing", "failed")), N_ACTIONS, "with a missing answer or a failed call"),
+        (PairFilter(statuses=("empty",)), 0, "with an empty answer"),
+        (
+            PairFilter(runs=(run_id(SILENT),), statuses=("failed",), variant="original"),
+            1,
+            f"with a failed call to the original question by {run_id(SILENT)}",
+        ),
+        (PairFilter(statuses=("failed",), variant="less_biased"), 0, "with a failed call to the less-biased question"),
+        (PairFilter(statuses=("missing",), variant="text_only"), 0, "with a missing answer without the image"),
+        (PairFilter(runs=(run_id(STEADY),), statuses=("missing",)), 0, None),
+        (PairFilter(runs=(run_id(SILENT),), pair_outcomes=("both_wrong",), statuses=("failed",)), 1, None),
         (PairFilter(runs=(run_id(STEADY, Stage.TEXT_ONLY),), pair_outcomes=("both_right", "hint_only")), 0, None),
     ],
 )
@@ -49,6 +61,21 @@ def test_a_filter_chooses_what_its_sentence_says(
     assert len(pair_page(store, chosen, offset=0, limit=100)) == pair_count(store, chosen)
     assert sentence is None or chosen.sentence() == sentence
     assert PairFilter.from_query(chosen.to_query()) == chosen
+
+
+def test_a_question_that_was_never_asked_is_no_missing_answer(tmp_path: Path) -> None:
+    missing = PairFilter(runs=(run_id(STEADY),), statuses=("missing",))
+    arrows = PairFilter(cues=("arrow",))
+    with make_pair_store(tmp_path / "pairs.duckdb") as store:
+        of_arrows = "run_id = ? AND role = 'less_biased' AND unit_id IN (SELECT unit_id FROM pairs WHERE cue = 'arrow')"
+        with store.write() as cursor:
+            cursor.execute(f"UPDATE scores SET status = 'missing' WHERE {of_arrows}", [run_id(STEADY)])
+        assert (pair_count(store, missing), pair_count(store, arrows) > 1) == (0, True)
+        with store.write() as cursor:
+            cursor.execute(
+                f"UPDATE scores SET status = 'read' WHERE {of_arrows} AND unit_id = ?", [run_id(STEADY), ARROW_ACTION]
+            )
+        assert pair_count(store, missing) == pair_count(store, arrows) - 1
 
 
 def test_a_question_of_whose_kind_a_run_holds_no_answer_was_not_asked_and_has_no_outcome(tmp_path: Path) -> None:
@@ -93,6 +120,8 @@ def test_neighbours_are_those_of_the_chosen_list(store: Store) -> None:
         ({"tasks": "Juggling"}, "the task 'Juggling'"),
         ({"cues": "box~laser"}, "the cue 'laser'"),
         ({"pair_outcomes": "inconsistent"}, "the pair outcome 'inconsistent'"),
+        ({"statuses": "read"}, "the answer status 'read'"),
+        ({"variant": "sung"}, "the variant 'sung'"),
     ],
 )
 def test_a_link_that_cannot_be_meant_is_answered_with_what_is_known(query: dict[str, str], words: str) -> None:

@@ -1,6 +1,7 @@
 """Lists of units count each unit once, know what one run answered, and agree with the sums over them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 from backend.endoca.metrics import metric_table, metrics_from_image_sums
 from backend.services.explore import atomic_by_class
-from backend.store.filters import UnitFilter
+from backend.store.filters import UNREAD, UnitFilter
 from backend.store.queries import atom_sums, image_sums, outcome_counts, run_groups, unit_outcomes
 from backend.store.store import Store
 from backend.store.unit_lists import unit_answers, unit_count, unit_page
@@ -38,6 +39,18 @@ def run_of(store: Store, vlm: str) -> str:
 def test_a_unit_counts_once_however_many_runs_answered_it(store: Store, chosen: UnitFilter, expected: int) -> None:
     assert unit_count(store, chosen) == expected
     assert len(unit_page(store, chosen, offset=0, limit=10)) == expected
+
+
+@pytest.mark.parametrize("status", UNREAD)
+def test_the_cases_of_an_answer_status_are_those_behind_its_count(store: Store, status: str) -> None:
+    for vlm, sample in ((SILENT, {"unparsed": "33"}.get(status, "22")), (STEADY, None)):
+        chosen = UnitFilter(suite=SUITE, runs=(run_of(store, vlm),), statuses=(status,))
+        page = unit_page(store, chosen, offset=0, limit=10)
+        assert list(page["source_id"]) == ([sample] if sample else [])
+        sums = image_sums(store, replace(chosen, statuses=()), ["run_id"])
+        assert sums[f"n_{status}"].sum() == len(page), "no sample holds two of a kind"
+    assert unit_count(store, UnitFilter(suite=SUITE, statuses=(status,))) == 1
+    assert unit_count(store, UnitFilter(suite=SUITE, statuses=tuple(UNREAD))) == 2
 
 
 def test_a_unit_without_any_run_is_listed(store: Store) -> None:

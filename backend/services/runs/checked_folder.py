@@ -39,10 +39,10 @@ class CheckedFolder(NamedTuple):
 
 
 def read_run_folder(folder: Path, notes: list[str]) -> list[CheckedFolder]:
-    """Return the folder read, or those of an ASR run, of a chain of verification runs or of its looks inside it.
+    """Return the folder read, and those of an ASR run, of a chain of verification runs or of its looks inside it.
 
     Args:
-        folder: A run folder, or one that holds such folders.
+        folder: A run folder, one that holds such folders, or both.
         notes: Gets a sentence on each of these that holds no answer yet.
 
     Raises:
@@ -50,18 +50,13 @@ def read_run_folder(folder: Path, notes: list[str]) -> list[CheckedFolder]:
     """
     source = f"run folder {folder.resolve().name}"
     inside = (*(folder / name for name in (*ASR_FOLDERS, *SALIENCY_FOLDERS)), *chain_folders(folder))
-    parts = [part for part in inside if (part / RECORD).is_file()]
-    if (folder / RECORD).is_file() or not parts:
-        return [_whole(folder, _read(folder, source))]
-    read = {part: _read(part, f"{source}/{part.name}") for part in parts}
+    parts = [part for part in (folder, *inside) if (part / RECORD).is_file()] or [folder]
+    read = {part: _read(part, source if part == folder else f"{source}/{part.name}") for part in parts}
     notes.extend(f"The folder {part.name} holds no answer yet." for part, one in read.items() if one is None)
-    return [one for one in read.values() if one] or [_whole(parts[0], None)]
-
-
-def _whole(folder: Path, read: CheckedFolder | None) -> CheckedFolder:
-    if read is None:
-        raise AppError(f"The run folder {folder} holds no answer yet.", "Go on with it: its command and --resume.")
-    return read
+    found = [one for one in read.values() if one]
+    if not found:
+        raise AppError(f"The run folder {parts[0]} holds no answer yet.", "Go on with it: its command and --resume.")
+    return found
 
 
 def _read(folder: Path, source: str) -> CheckedFolder | None:

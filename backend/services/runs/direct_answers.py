@@ -191,7 +191,7 @@ def folder_record(folder: Path) -> RunRecord:
     if record is None:
         raise AppError(
             f"{folder} is no run folder (no run.json in it).",
-            "Name the folder that predict, asr run or verify run wrote.",
+            "Name the folder that predict, asr run, verify run or saliency run wrote.",
         )
     return record
 

@@ -86,7 +86,7 @@ def import_run(store: Store, *folders: Path, report: Report = silent) -> ImportR
         in_chains = _of_verimap(cursor, checked)
         check_made_from(cursor, checked - in_chains, written)
         check_chain(cursor, in_chains, written)
-        outcome.notes.extend(_base_notes([one.record for one in found], each=len(folders) == 1))
+        outcome.notes.extend(_base_notes(cursor, [one.record for one in found], each=len(folders) == 1))
         write_log(cursor, outcome)
     report("scoring", n_answers, n_answers)
     return outcome
@@ -223,7 +223,7 @@ def _put_facts(cursor: "duckdb.DuckDBPyConnection", record: RunRecord, answers: 
     insert(cursor, "calls", calls)
 
 
-def _base_notes(records: Sequence[RunRecord], *, each: bool) -> list[str]:
+def _base_notes(cursor: "duckdb.DuckDBPyConnection", records: Sequence[RunRecord], *, each: bool) -> list[str]:
     """Return what runs were made from: a sentence a run, or one a kind where there are several and not ``each``.
 
     A run that asks under another version than its direct run's is named in any case.
@@ -235,7 +235,7 @@ def _base_notes(records: Sequence[RunRecord], *, each: bool) -> list[str]:
         if base is None:
             continue
         answers = "" if record.setup else "the direct answers of "
-        made_from = f"The {record.stage} run was made from {answers}{base.run_id}."
+        made_from = f"The {record.stage} run was made from {_called(cursor, base.run_id)}."
         if not record.setup and base.prompt_version != record.prompt_version:
             notes += [
                 made_from,
@@ -252,6 +252,13 @@ def _base_notes(records: Sequence[RunRecord], *, each: bool) -> list[str]:
         counted = f"{len(runs):,} runs were made from {answers}others: {listed}."
         notes.append(counted if len(runs) > 1 else runs[0][1])
     return notes
+
+
+def _called(cursor: "duckdb.DuckDBPyConnection", run_id: str) -> str:
+    """Return what to call a stored run in a sentence, with its id in brackets."""
+    [(vlm, suite, stage)] = cursor.execute("SELECT vlm, suite, stage FROM runs WHERE run_id = ?", [run_id]).fetchall()
+    what = "direct answers" if stage == Stage.DIRECT else f"{stage} run"
+    return f"the {what} of {vlm} on {suite} ({run_id})"
 
 
 def _notes(cursor: "duckdb.DuckDBPyConnection", record: RunRecord) -> list[str]:

@@ -97,7 +97,7 @@ def run_overview(store: Store) -> list[RunSummary]:
     }
     runs = store.rows(
         "SELECT run_id, system, suite, vlm, vlm_group, setting, stage, origin, prompt_version, decoding, scorer, "
-        "scorer_version, source, created_at FROM runs ORDER BY system, suite, lower(vlm), stage, run_id"
+        "scorer_version, source, created_at FROM runs ORDER BY system, suite, lower(vlm), stage, setting, run_id"
     )
     none = Coverage(0, 0, 0, 0, 0, 0)
     summaries = []

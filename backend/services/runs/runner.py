@@ -250,7 +250,7 @@ def _check_same_run(folder: Path, record: RunRecord, fresh: RunRecord, answers: 
     if rows:
         raise AppError(
             f"{folder} holds {len(rows):,} answers that this plan does not ask for: the limit is lower than before, or "
-            "the suite or its images have changed.",
+            "the suite, its images, or the answers that are looked into have changed.",
             "Give the limit it was begun with or none, or name another folder with --out.",
         )
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from backend.domain.records import Stage, System
 from backend.errors import AppError
 from backend.store.store import Store
+from backend.store.verification_looks import ANSWERED_IN
 from backend.verimap.conditions import Condition
 
 
@@ -58,9 +59,8 @@ def find_verification(
 def sides_of(store: Store, run_id: str) -> Sides:
     """Return a run, and where it is one of verdicts the run whose answers these are on."""
     found = store.rows(
-        "SELECT b.base_run_id FROM runs v JOIN run_bases b ON b.run_id = v.run_id "
-        "JOIN runs r ON r.run_id = b.base_run_id WHERE v.run_id = ? AND v.stage = ? AND r.stage <> ?",
-        [run_id, Stage.VERIFY, Stage.LOOK],
+        f"SELECT b.base_run_id FROM ({ANSWERED_IN}) b JOIN runs v USING (run_id) WHERE v.run_id = ? AND v.stage = ?",
+        [run_id, Stage.VERIFY],
     )
     return Sides(run_id, found[0][0] if found else None)
 
@@ -96,7 +96,7 @@ def choose_units(
     if rows and (rows[0][2] != System.VERIMAP or not tasks):
         raise AppError(
             "The questions of this run have no tasks to choose by.",
-            "Choose with --limit, or label the data set's questions first: python -m backend import verimap --labels",
+            "Choose with --limit; those of VeriMap can be labelled first: python -m backend import verimap -h",
         )
     chosen: set[str] = set()
     for task in tasks:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from backend.services.runs.checked_folder import CheckedFolder
 
+_AS_IT_WAS = "Import the folder as the run left it, or get it again from whoever made it."
+
 
 def put_looked(cursor: "duckdb.DuckDBPyConnection", read: "CheckedFolder") -> RunReport:
     """Write a folder's looks, inside the caller's transaction, in the place of those at the same answers before.
@@ -34,16 +36,27 @@ def put_looked(cursor: "duckdb.DuckDBPyConnection", read: "CheckedFolder") -> Ru
     def fetch(sql: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         return cursor.execute(sql, parameters).fetchall()
 
+    if not fetch("SELECT 1 FROM runs WHERE run_id = ?", [record.setting]):
+        raise AppError(
+            f"{source} holds looks at answers of the run {record.setting}, which is not in this store.",
+            "Import that run's folder first, or both at once: python -m backend import run DIR DIR",
+        )
     run = looked_run(fetch, record.setting)
     if record.prompt_version != LOOKS_VERSION:
         raise AppError(
             f"{source} holds looks of the form {record.prompt_version}; this Parallax reads {LOOKS_VERSION}.",
             "Import it with the Parallax that made it, or look anew: saliency run.",
         )
-    if (record.vlm.name, record.vlm.details) != (run.vlm, run.details):
+    if (record.system, record.suite, record.vlm.name) != (run.system, run.suite, run.vlm):
         raise AppError(
-            f"{source} holds looks into another build of {record.vlm.name} than the one of {run.vlm} that gave the "
-            f"answers of the run {run.run_id}.",
+            f"{source} was changed after its run: it says {record.vlm.name} on {record.suite}, and the run "
+            f"{run.run_id} holds answers of {run.vlm} to {run.suite}. Nothing was imported.",
+            _AS_IT_WAS,
+        )
+    if record.vlm.details != run.details:
+        raise AppError(
+            f"{source} holds looks into another build of {run.vlm} than the one that gave the answers of the run "
+            f"{run.run_id}.",
             "Look into the run's present answers, in another folder: saliency run.",
         )
     now = {one.probe_id: one for one in present_answers(fetch, run)}
@@ -63,19 +76,15 @@ def put_looked(cursor: "duckdb.DuckDBPyConnection", read: "CheckedFolder") -> Ru
     looks = []
     unread = []
     for probe_id, _, text, error, _ in rows:
-        kept = None
-        if not error:
-            try:
-                kept = KeptSaliency.from_json(text)
-            except ValueError:
-                unread.append(probe_id)
-                continue
+        kept = None if error else _read(text)
+        if kept is None and not error:
+            unread.append(probe_id)
         looks.append(LookRow(probe_id, now[probe_id].answer, kept, error))
     if unread:
         raise AppError(
             f"{source} was changed after its run: {len(unread):,} of {len(rows):,} looks, that at the answer to "
             f"{unread[0]} among them, are none. Nothing was imported.",
-            "Import the folder as the run left it, or get it again from whoever made it.",
+            _AS_IT_WAS,
         )
     n_changed = put_looks(cursor, run.run_id, record.model_dump_json(), looks)
     return RunReport(
@@ -94,6 +103,15 @@ def put_looked(cursor: "duckdb.DuckDBPyConnection", read: "CheckedFolder") -> Ru
         stage=Stage.SALIENCY,
         setting=run.setting,
     )
+
+
+def _read(text: str) -> KeptSaliency | None:
+    """Return a look; None where the text is none, or its numbers are not those of its maps."""
+    try:
+        kept = KeptSaliency.from_json(text)
+    except ValueError:
+        return None
+    return kept if kept.adds_up else None
 
 
 def _is_present(now: Present | None, prompt: str, image_sha256: str | None, *, has_failed: bool) -> bool:

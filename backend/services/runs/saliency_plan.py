@@ -267,7 +267,11 @@ def _check_build(run: LookedRun, vlm: VlmIdentity) -> None:
 
 
 def _known(fetch: Fetch) -> str:
-    rows = fetch("SELECT DISTINCT run_id FROM calls ORDER BY run_id", [])
+    rows = fetch(
+        "SELECT DISTINCT run_id FROM calls JOIN runs USING (run_id) "
+        "WHERE image_sha256 IS NOT NULL AND NOT list_contains(?, stage) ORDER BY run_id",
+        [list(_SELECTS)],
+    )
     known = [row[0] for row in rows]
     listed = ", ".join(known[:_HOW_MANY]) or "none yet; import a run folder first"
-    return f"Runs that can be looked into: {listed}{' …' if len(known) > _HOW_MANY else ''}."
+    return f"Runs whose prompts and images are known: {listed}{' …' if len(known) > _HOW_MANY else ''}."

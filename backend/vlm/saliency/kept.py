@@ -21,6 +21,11 @@ from backend.vlm.saliency.result import Floats, Saliency
 MOST_CELLS = 24
 """Rows, and columns, of a kept grid at most; a finer map is summed into it."""
 
+_ROUNDING = 5e-3
+"""What half precision may cost a share or the sum of a map: of a VLM's weights (bfloat16), and of what is kept."""
+_MOST = float(np.finfo(np.float32).max)
+"""Of a gradient: what the maps' type holds."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptSaliency:
@@ -71,6 +76,25 @@ class KeptSaliency:
     def times_even(self) -> float | None:
         """`fraction` over `uniform_fraction`: 1 is attention spread evenly; None where no image token can be seen."""
         return self.fraction / self.uniform_fraction if self.uniform_fraction else None
+
+    @property
+    def adds_up(self) -> bool:
+        """Return whether the numbers are those of the arrays, and no map holds more attention than fell on the image.
+
+        It may hold less: what a VLM sees beside the image is on no cell.
+        """
+        means = (
+            (self.fraction, self.token_shares),
+            (self.fraction, self.head_shares),
+            (self.uniform_fraction, self.token_uniform),
+            (self.uniform_fraction, self.layer_uniform),
+        )
+        on_cells = ((self.token_maps, self.token_shares), (self.layer_maps, self.head_shares.mean(axis=1)))
+        return (
+            all(abs(number - float(of.mean())) <= _ROUNDING and of.max() <= 1 + _ROUNDING for number, of in means)
+            and all(maps is None or (maps.sum(axis=(1, 2)) <= of + _ROUNDING).all() for maps, of in on_cells)
+            and (self.gradient_map is None or self.gradient_mean is not None)
+        )
 
     def to_json(self) -> str:
         """Return all of it as JSON text."""
@@ -148,6 +172,9 @@ def keep(saliency: Saliency, most_cells: int = MOST_CELLS) -> KeptSaliency:
     )
 
 
+_Size = Annotated[float, Field(ge=0, le=_MOST)]
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -156,13 +183,12 @@ class _Array(_Part):
     """Values as float16, divided by the largest of them, which a float16 alone may not hold."""
 
     shape: tuple[Annotated[int, Field(ge=1)], ...]
-    largest: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    largest: _Size
     values: str
     """Base64 of the little-endian float16 values, row by row."""
 
 
-_Share = Annotated[float, Field(ge=0, le=1.0001)]
-"""A sum of float32 shares may pass 1 by rounding."""
+_Share = Annotated[float, Field(ge=0, le=1 + _ROUNDING)]
 
 
 class _Record(_Part):
@@ -171,7 +197,7 @@ class _Record(_Part):
     tokens: tuple[str, ...]
     fraction: _Share
     uniform_fraction: _Share
-    gradient_mean: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    gradient_mean: _Size | None
     log_likelihood: Annotated[float, Field(le=0, allow_inf_nan=False)]
     token_shares: _Array
     token_uniform: _Array

@@ -78,7 +78,7 @@ export default function ({ data, parentElement }) {
     if (picked !== null) {
       const { tokens, text } = pane.pieces[picked]
       const share = (shares) => mean(tokens.map((token) => shares[token]))
-      return map(own.tokens && meanOf(own.tokens, size, tokens), share(pane.token_shares), share(pane.token_even), `“${text.trim() || pieceText(text)}”, all layers`)
+      return map(own.tokens && meanOf(own.tokens, size, tokens), share(pane.token_shares), share(pane.token_even), `“${pieceText(text)}”, all layers`)
     }
     if (view.layer > pane.layer_shares.length) return map(null, null, null, `No map: this VLM has ${pane.layer_shares.length} ${pane.layer_shares.length === 1 ? "layer" : "layers"}.`)
     if (view.layer) {
@@ -88,7 +88,13 @@ export default function ({ data, parentElement }) {
     return map(own.tokens && meanOf(own.tokens, size, pane.pieces.flatMap((piece) => piece.tokens)), pane.fraction, pane.even, "whole answer, all layers")
   }
 
-  const pieceText = (text) => text.replaceAll("\n", "↵") || "(no text)"
+  // A piece as it is drawn: what cannot be seen has a sign, and letters that run from right to left turn nothing else.
+  function pieceText(text) {
+    const shown = text.replaceAll("\n", "↵")
+    if (!shown) return "(no text)"
+    if (/^[\p{Z}\p{Cc}\p{Cf}]*$/u.test(shown)) return "␣"
+    return /[\p{Bidi_Control}\u0590-\u08ff]/u.test(shown) ? `\u2068${shown.trim()}\u2069` : shown.trim()
+  }
   let drawn = []
 
   function paint() {
@@ -127,8 +133,9 @@ export default function ({ data, parentElement }) {
     const pixels = pen.createImageData(map.columns, map.rows)
     map.values.forEach((value, cell) => {
       const share = top ? value / top : 0
-      const hidden = Math.abs(share) < view.threshold / 100
-      pixels.data.set([...mixed(colors, isApart ? (share + 1) / 2 : share), hidden ? 0 : 255], 4 * cell)
+      const [size, rgb] = [Math.abs(share), isApart ? mixed(colors, share > 0 ? 1 : 0) : mixed(colors, share)]
+      const alpha = size < view.threshold / 100 ? 0 : isApart ? Math.round(255 * size) : 255
+      pixels.data.set([...rgb, alpha], 4 * cell)
     })
     pen.putImageData(pixels, 0, 0)
   }
@@ -162,7 +169,7 @@ export default function ({ data, parentElement }) {
     const shared = of("scale", "shared"), other = of("scale", "apart")
     shared.hidden = !shown.some((map) => map.values)
     other.hidden = !apart
-    shared.querySelector(".unit").textContent = isGradient() ? "Absolute gradient × activation in a cell" : `Share of attention in a cell${n === 2 ? ", one scale for both" : ""}`
+    shared.querySelector(".unit").textContent = isGradient() ? "Absolute gradient × activation in a cell" : `Share of attention in a cell${shown.filter((map) => map.values).length === 2 ? ", one scale for both" : ""}`
     shared.querySelector(".ramp").style.background = `linear-gradient(to right, ${data.sequential.join()})`
     ends(shared, ["0", number(top / 2), number(top)])
     shared.querySelector(".off").style.width = `${view.threshold}%`
@@ -182,7 +189,7 @@ export default function ({ data, parentElement }) {
     })
     if (!apart) return
     other.querySelector(".unit").textContent = isGradient() ? "Difference in a cell" : "Difference in a cell, in points"
-    other.querySelector(".ramp").style.background = `linear-gradient(to right, ${data.diverging.join()})`
+    other.querySelector(".ramp").style.background = `linear-gradient(to right, ${data.diverging.join(", transparent, ")})`
     const off = other.querySelector(".off").style
     Object.assign(off, { left: `${50 - view.threshold / 2}%`, width: `${view.threshold}%` })
     const size = (value) => isGradient() ? number(value) : percent(value).slice(0, -2)
@@ -343,7 +350,7 @@ export default function ({ data, parentElement }) {
     const buttons = pieces.map(({ text, tokens }, place) => {
       const button = document.createElement("button")
       const share = (all) => percent(mean(tokens.map((token) => all[token])))
-      Object.assign(button, { type: "button", textContent: pieceText(text).trim() || "␣", tabIndex: place ? -1 : 0, title: `${share(shares)} of its attention was on the image; ${share(even)} if even` })
+      Object.assign(button, { type: "button", textContent: pieceText(text), tabIndex: place ? -1 : 0, title: `${share(shares)} of its attention was on the image; ${share(even)} if even` })
       if (text === "\n") button.setAttribute("aria-label", "line break")
       if (tokens.length > 1) button.dataset.count = `${tokens.length} tokens`
       Object.assign(button.dataset, { pane: index, piece: place })
@@ -368,7 +375,9 @@ export default function ({ data, parentElement }) {
   find(".absent").textContent = data.url ? "" : data.absent
   for (const side of SIDES) for (const part of ["head", "frame", "facts"]) of(part, side).hidden = !sides.includes(side)
   of("scale", "apart").hidden = n === 1
-  of("scale", "shared").style.maxWidth = n === 1 && data.url ? `${data.height_px * data.width / data.height}px` : ""
+  // A long, thin image leaves room to zoom into it.
+  const ratio = clamp(data.width / data.height, 0.6, 2.5)
+  of("scale", "shared").style.maxWidth = n === 1 && data.url ? `${data.height_px * ratio}px` : ""
   const titles = [...data.panes.map((pane) => pane.title), "Difference, left − right"]
   sides.forEach((side, index) => {
     of("head", side).querySelector("h4").textContent = titles[side === "apart" ? 2 : index]
@@ -382,7 +391,7 @@ export default function ({ data, parentElement }) {
     const frame = frames[index]
     frame.setAttribute("aria-label", `${titles[side === "apart" ? 2 : index]}. ${data.label}. ${data.hint}`)
     if (!data.url) return
-    Object.assign(frame.style, { aspectRatio: `${data.width} / ${data.height}`, maxWidth: `${data.height_px * data.width / data.height}px` })
+    Object.assign(frame.style, { aspectRatio: ratio, maxWidth: `${data.height_px * ratio}px` })
     Object.assign(frame.querySelector(".plane").style, { width: `${data.width}px`, height: `${data.height}px` })
     const image = frame.querySelector("img")
     const fail = (text) => {

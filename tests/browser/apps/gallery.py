@@ -1,4 +1,4 @@
-"""A test-only server: the shared parts of the pages, with two drawn images."""
+"""A test-only server: the shared parts of the pages, with drawn images."""
 
 import io
 
@@ -13,8 +13,12 @@ from pages.ui.security import MIDDLEWARE
 
 
 def drawn_image(request: Request) -> Response:
-    """Answer ``/img/drawn``: 640 × 400 pixels, a grey wedge with a single white pixel at (320, 200)."""
-    if request.path_params["image_id"] != "drawn":
+    """Answer ``/img/drawn``: 640 × 400 pixels, a grey wedge with a single white pixel at (320, 200).
+
+    ``/img/long`` is a strip of it, 640 × 40.
+    """
+    name = request.path_params["image_id"]
+    if name not in ("drawn", "long"):
         return Response(status_code=404)
     image = Image.new("RGB", (640, 400), "#2a1512")
     draw = ImageDraw.Draw(image)
@@ -22,6 +26,8 @@ def drawn_image(request: Request) -> Response:
         draw.rectangle((step * 20, 300, step * 20 + 19, 399), fill=(step * 8,) * 3)
     draw.ellipse((200, 90, 340, 210), fill="#b5603f", outline="#e0a080", width=3)
     image.putpixel((320, 200), (255, 255, 255))
+    if name == "long":
+        image = image.crop((0, 180, 640, 220))
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
     return Response(buffer.getvalue(), media_type="image/png")

@@ -49,7 +49,9 @@ match st.query_params.get("show"):
         st.session_state["runs"] = st.session_state.get("runs", 0) + 1
         st.text(f"Run {st.session_state['runs']}")
         panes = PANES[st.query_params.get("panes", "two")]
-        saliency_view("/img/drawn", 640, 400, panes, label="Drawn frame", key="saliency")
+        name = st.query_params.get("image", "drawn")
+        url = None if name == "none" else f"/img/{name}"
+        saliency_view(url, 640, 40 if name == "long" else 400, panes, label="Drawn frame", key="saliency")
         st.button("Run the script again")
     case "missing":
         image_viewer("/img/missing", 640, 400, label="Missing frame", key="viewer")

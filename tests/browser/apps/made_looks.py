@@ -82,6 +82,9 @@ PANES = {
         Pane("Generator (Atlas)", "é<b>yes</b>", LEFT),
         Pane("Verifier (Beacon)", "no", made_look(("no",), ({0: 0.1},), ({0: 0.1},))),
     ],
+    "odd": [
+        Pane("Generator (Atlas)", "", made_look(("\u200b", "\u202e\u05d0", "b"), (EMPTY, {0: 0.2}, EMPTY), (EMPTY,)))
+    ],
     "none": [Pane("Verifier (Beacon)", "no", NOWHERE)],
     "nowhere": [Pane("Generator (Atlas)", "é<b>yes</b>", LEFT), Pane("Verifier (Beacon)", "no", NOWHERE)],
 }

@@ -10,6 +10,7 @@ from PIL import Image
 
 from backend.domain.vlm import Ask, Decoding, said_nothing
 from backend.vlm.loading import LocalSpec
+from backend.vlm.saliency.kept import KeptSaliency, keep
 from backend.vlm.saliency.result import Saliency
 from backend.vlm.transformers_local import TransformersLocal, load_vlm
 from tests.conftest import ROOT
@@ -102,6 +103,9 @@ class TestEveryFamily:
         assert painted.shape == saliency.grid
         assert painted.sum() == pytest.approx(saliency.fraction, rel=1e-5)
         assert saliency.painted(saliency.attention_map, (56, 84)).sum() == pytest.approx(saliency.fraction, rel=1e-5)
+
+    def test_what_is_kept_of_it_adds_up(self, family: str, found: Found) -> None:
+        assert KeptSaliency.from_json(keep(found(family)).to_json()).adds_up
 
     @pytest.mark.parametrize("shape", [(84, 56), (56, 84), (56, 56)])
     def test_a_change_in_one_place_is_felt_by_the_tokens_that_lie_there(

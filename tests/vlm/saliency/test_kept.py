@@ -94,6 +94,8 @@ def test_values_beyond_a_float16_are_kept_too() -> None:
         ({"head_shares": {"shape": [], "largest": 1, "values": "ADw="}}, "fit"),
         ({"token_maps": {"shape": [1, 1], "largest": 1, "values": "ADw="}}, "fit"),
         ({"fraction": 2}, "no saliency"),
+        ({"gradient_mean": 1e300}, "no saliency"),
+        ({"gradient_map": {"shape": [2, 2], "largest": 1e300, "values": "ADwAPAA8ADw="}}, "no saliency"),
         ({"why": "more"}, "no saliency"),
         ({"token_shares": {"shape": [2], "largest": 1, "values": "AAAA"}}, "no saliency"),
         ({"token_shares": {"shape": [2], "largest": 1, "values": "AHwAAA=="}}, "no saliency"),
@@ -103,3 +105,20 @@ def test_a_text_that_was_tampered_with_is_refused(change: dict[str, object], say
     text = json.dumps(json.loads(keep(saliency()).to_json()) | change)
     with pytest.raises(ValueError, match=says):
         KeptSaliency.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"fraction": 0.3},
+        {"uniform_fraction": 0.3},
+        {"gradient_mean": None},
+        {"token_shares": {"shape": [2], "largest": 0.5, "values": "ADwAAA=="}},
+        {"layer_uniform": {"shape": [2], "largest": 1.2, "values": "ADwAAA=="}},
+        {"token_maps": {"shape": [2, 2, 2], "largest": 0.2, "values": "ADwAPAA8ADwAPAA8ADwAPA=="}},
+    ],
+)
+def test_numbers_that_are_not_those_of_the_maps_do_not_add_up(change: dict[str, object]) -> None:
+    text = keep(saliency()).to_json()
+    assert KeptSaliency.from_json(text).adds_up
+    assert not KeptSaliency.from_json(json.dumps(json.loads(text) | change)).adds_up
