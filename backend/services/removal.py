@@ -48,10 +48,12 @@ def remove_run(store: Store, run_id: str) -> str:
                 "not be traced.",
                 f"Take these out first: python -m backend remove run {made_from_it[-1]}",
             )
-        n_answers, n_verdicts = (_count(cursor, table, "run_id", run_id) for table in ("answers", "verifications"))
+        counted = ("answers", "verifications", "saliency")
+        n_answers, n_verdicts, n_looks = (_count(cursor, table, "run_id", run_id) for table in counted)
         for table in _OF_RUN:
             cursor.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
         what = f"{n_verdicts:,} verdicts" if n_verdicts else f"{n_answers:,} answers"
+        what += f" and {n_looks:,} looks at them" if n_looks else ""
         said = f"Removed the run of {vlm} on {suite} with {what}."
         write_note(cursor, "removal", run_id, said)
     return said

@@ -4,12 +4,22 @@ A look belongs to one answer. Where a run's answer was replaced since, the look 
 shown any more; it is as if nobody had looked.
 """
 
-__all__ = ["LookRow", "StoredLook", "put_looks", "put_trace_look", "run_looks", "trace_looks"]
+__all__ = [
+    "LookRow",
+    "LookedInto",
+    "StoredLook",
+    "looked_into",
+    "put_looks",
+    "put_trace_look",
+    "run_looks",
+    "trace_looks",
+]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from backend.services.runs.record import RunRecord
 from backend.store.arrow import arrow_table
 from backend.store.store import Store, insert
 from backend.vlm.saliency.kept import KeptSaliency
@@ -43,6 +53,8 @@ class StoredLook:
 def put_looks(cursor: "duckdb.DuckDBPyConnection", run_id: str, facts: str, looks: Sequence[LookRow]) -> int:
     """Write looks at answers of a run, in the place of those at the same answers before.
 
+    One that failed leaves a good one of the same answer where it is.
+
     Args:
         cursor: The caller's write transaction.
         run_id: Whose answers.
@@ -66,6 +78,10 @@ def put_looks(cursor: "duckdb.DuckDBPyConnection", run_id: str, facts: str, look
     rows = arrow_table(columns)
     cursor.register("incoming_looks", rows)
     same = "n.probe_id = o.probe_id AND o.run_id = n.run_id"
+    is_better = f"EXISTS (SELECT 1 FROM saliency o WHERE {same} AND o.answer = n.answer AND o.error = '')"
+    rows = cursor.sql(f"SELECT * FROM incoming_looks n WHERE n.error = '' OR NOT {is_better}").to_arrow_table()
+    cursor.unregister("incoming_looks")
+    cursor.register("incoming_looks", rows)
     [(n_changed,)] = cursor.execute(
         f"SELECT count(*) FROM incoming_looks n LEFT JOIN saliency o ON {same} "
         "WHERE (n.answer, n.record, n.error) IS DISTINCT FROM (o.answer, o.record, o.error)"
@@ -87,6 +103,27 @@ def run_looks(store: Store, probe_ids: Sequence[str]) -> dict[tuple[str, str], S
         [list(probe_ids)],
     )
     return {(run_id, probe_id): _look(record, error) for run_id, probe_id, record, error in rows}
+
+
+class LookedInto(NamedTuple):
+    """How far a run was looked into."""
+
+    n: int
+    """Looks at its present answers, failed ones among them."""
+    n_failed: int
+    record: RunRecord
+    """Of the folder that the last looks came from."""
+
+
+def looked_into(store: Store, run_id: str) -> LookedInto | None:
+    """Return how far a run was looked into, and how; None where nobody looked."""
+    rows = store.rows(
+        "SELECT count(*), count(*) FILTER (s.error <> ''), any_value(f.record) FROM saliency s "
+        "JOIN answers a USING (run_id, probe_id, answer) JOIN saliency_facts f ON f.run_id = s.run_id "
+        "WHERE s.run_id = ? HAVING count(*) > 0",
+        [run_id],
+    )
+    return next((LookedInto(n, n_failed, RunRecord.model_validate_json(held)) for n, n_failed, held in rows), None)
 
 
 def put_trace_look(store: Store, trace_id: str, step: str, position: int, kept: KeptSaliency) -> None:

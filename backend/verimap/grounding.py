@@ -26,7 +26,7 @@ NAMES = ("generator", "verifier")
 """The two sides, in the order of every difference: generator minus verifier."""
 
 _DECIMALS = 12
-"""Differences are rounded to so many decimals, as for Wilcoxon's test: what differs by rounding alone is a tie."""
+"""Differences over the largest value are rounded to so many decimals: what differs by rounding alone is a tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,8 @@ def grounding_gap(
     if not n:
         return GroundingGap(0, len(whole), 0, 0, *(None,) * 8)
     first, second = pairs[:, whole]
-    differences = np.round(first - second, _DECIMALS)
+    size = _largest(pairs)
+    differences = np.round((first - second) / size, _DECIMALS) * size
     of_images = np.asarray(images, dtype=object)[whole]
     return GroundingGap(
         n=n,
@@ -86,7 +87,9 @@ def grounding_gap(
         verifier_median=float(np.median(second)),
         gap=float(differences.mean()),
         interval=_interval(differences, of_images.tolist()),
-        test=wilcoxon_signed_rank(first.tolist(), second.tolist(), names=NAMES, alternative=Alternative.GREATER),
+        test=wilcoxon_signed_rank(
+            (first / size).tolist(), (second / size).tolist(), names=NAMES, alternative=Alternative.GREATER
+        ),
         effect=paired_difference(first.tolist(), second.tolist()),
     )
 
@@ -105,10 +108,17 @@ def gaps_between(
         The test over the differences; None with fewer than two groups, or where all differences are equal.
     """
     by_group: dict[str, list[float | None]] = {}
-    differences = np.round(_numbers(generator) - _numbers(verifier), _DECIMALS).tolist()
-    for group, difference in zip(groups, differences, strict=True):
+    pairs = np.array([_numbers(generator), _numbers(verifier)]).reshape(2, -1)
+    differences = np.round((pairs[0] - pairs[1]) / _largest(pairs), _DECIMALS)
+    for group, difference in zip(groups, differences.tolist(), strict=True):
         by_group.setdefault(group, []).append(difference)
     return kruskal_wallis(by_group)
+
+
+def _largest(pairs: npt.NDArray[np.float64]) -> float:
+    """Return the largest value of whole pairs by size; 1 where there is none but 0."""
+    whole = pairs[:, ~np.isnan(pairs).any(axis=0)]
+    return float(np.abs(whole).max(initial=0)) or 1.0
 
 
 def _interval(differences: npt.NDArray[np.float64], images: Sequence[str]) -> Interval | None:

@@ -13,6 +13,7 @@ from backend.domain.metric import NOT_AVAILABLE, percent
 from backend.domain.records import AnswerStatus, System
 from backend.services.runs.overview import Coverage, ErrorClass, RunSummary, Throughput
 from backend.services.runs.unread import cases_of_errors
+from backend.services.stored_saliency import looked_into
 from pages.ui.copy import copy_button
 from pages.ui.import_report import plural
 from pages.ui.links import CASE, write_link
@@ -56,7 +57,7 @@ def show_run(run: RunSummary, place: int | None) -> None:
     left, right = st.columns([6, 5], gap="large")
     with left:
         st.subheader("How the answers were made")
-        st.html(_facts(provenance(run)))
+        st.html(_facts(provenance(run, kept(looked_into, run.run_id))))
     with right:
         st.subheader("How fast it went")
         st.html(_speed(run.throughput))

@@ -29,6 +29,7 @@ from backend.figures.style import BLIND_GROUP, GROUP_LABELS
 from backend.services.explore import run_label, run_labels
 from backend.services.runs.overview import RunSummary
 from backend.services.runs.record import RunRecord
+from backend.services.stored_saliency import LookedInto
 from pages.ui.import_report import plural
 
 FAILURES = {
@@ -107,8 +108,13 @@ def provenance_sentence(run: RunSummary) -> str:
     return f"{begun}. {end}{_limit_words(run, record)}"
 
 
-def provenance(run: RunSummary) -> list[tuple[str, list[str]]]:
-    """Return all that is known of how the answers were made: what it is about, and its lines."""
+def provenance(run: RunSummary, looked: LookedInto | None = None) -> list[tuple[str, list[str]]]:
+    """Return all that is known of how the answers were made: what it is about, and its lines.
+
+    Args:
+        run: The run.
+        looked: How far it was looked into; None where it was not.
+    """
     record = run.record
     group = _NOT_KNOWN if run.vlm_group is None else GROUP_LABELS.get(run.vlm_group, run.vlm_group)
     details = [] if record is None else [f"{name}: {value}" for name, value in record.vlm.details.items()]
@@ -128,8 +134,21 @@ def provenance(run: RunSummary) -> list[tuple[str, list[str]]]:
             ("Machine", _of_sessions((session.machine for session in record.sessions), _machine_words)),
             ("Asked again", [f"{name}: damaged or gone" for name in record.lost_shards]),
         ]
+    if looked is not None:
+        facts.append(("Looked into", _looked_words(looked)))
     facts.append(("Run", [run.run_id]))
     return [(about, told) for about, lines in facts if (told := [line for line in lines if line])]
+
+
+def _looked_words(looked: LookedInto) -> list[str]:
+    """Return how many answers were looked into, when, and on what."""
+    failed = f", {looked.n_failed:,} could not be" if looked.n_failed else ""
+    sessions = looked.record.sessions
+    return [
+        f"{plural(looked.n - looked.n_failed, 'answer')}{failed}",
+        *([f"{time_words(sessions[-1].last_saved)} UTC"] if sessions else []),
+        *_of_sessions((session.machine for session in sessions), _machine_words),
+    ]
 
 
 def pace_words(pace: float | None) -> str:

@@ -20,6 +20,7 @@ from backend.services.runs.overview import RunSummary, run_overview
 from backend.services.runs.plan import read_plan
 from backend.services.runs.runner import run_plan
 from backend.services.runs.unread import cases_of_errors, unread_answers
+from backend.services.stored_saliency import LookedInto
 from backend.settings import SETTINGS
 from backend.store.store import Store
 from pages.ui.links import RUNS
@@ -150,6 +151,15 @@ def test_a_batch_run_tells_vlm_prompts_decoding_code_machine_and_batch(desk: Des
     assert code.startswith("Parallax ") and run.record.sessions[0].code["code_sha256"] in code
     assert "system " in machine and "cores " in machine
     assert told["Run"] == [run.run_id]
+
+
+def test_a_run_that_was_looked_into_says_how_far_and_on_what(desk: Desk) -> None:
+    run = desk.runs["Parrot"]
+    assert run.record is not None
+    told = dict(provenance(run, LookedInto(9, 2, run.record)))["Looked into"]
+    assert told[0] == "7 answers, 2 could not be"
+    assert told[1].endswith(" UTC") and "cores " in told[2]
+    assert "Looked into" not in dict(provenance(run))
 
 
 @pytest.mark.parametrize(("pace", "words"), [(None, "N/A"), (0.25, "0.25"), (12.34, "12.3"), (1146.57, "1,147")])

@@ -84,6 +84,17 @@ def test_looking_again_replaces_and_says_how_many_changed(store: Store) -> None:
     assert store.value("SELECT count(*) FROM saliency_facts") == 1
 
 
+def test_a_look_that_failed_never_takes_the_place_of_a_good_one_at_the_same_answer(store: Store) -> None:
+    put(store, LOOKS)
+    assert put(store, [LOOKS[0]._replace(kept=None, error="The image is gone."), LOOKS[2]]) == 0
+    assert run_looks(store, ["a"])[RUN, "a"].error == ""
+    failed_at_another = LookRow("a", "maybe", None, "The image is gone.")
+    assert put(store, [failed_at_another]) == 1
+    assert run_looks(store, ["a"]) == {}
+    assert put(store, [LOOKS[0]]) == 1
+    assert run_looks(store, ["a"])[RUN, "a"].error == ""
+
+
 def test_a_look_at_an_answer_that_was_replaced_is_not_shown(store: Store) -> None:
     put(store, LOOKS)
     with store.write() as cursor:

@@ -85,6 +85,16 @@ def test_differences_that_part_by_rounding_alone_are_a_tie() -> None:
     assert gaps_between(first[:2], second[:2], ["x", "y"]) is None, "both differ by 0.3"
 
 
+def test_differences_too_small_for_their_decimals_are_told_apart_all_the_same() -> None:
+    """A confident VLM's gradients are as small as they like: ranks do not depend on the unit."""
+    first, second = ([None if value is None else value * 1e-15 for value in side] for side in (GENERATOR, VERIFIER))
+    gap, whole = grounding_gap(first, second, IMAGES), grounding_gap(GENERATOR, VERIFIER, IMAGES)
+    assert gap.test == whole.test
+    assert gap.n_lower == whole.n_lower
+    assert gap.gap == pytest.approx(0.2e-15)
+    assert gaps_between(first, second, IMAGES) == gaps_between(GENERATOR, VERIFIER, IMAGES)
+
+
 def test_a_proxy_says_what_it_is_and_whose() -> None:
     assert [proxy.label for proxy in Proxy] == [
         "Image saliency fraction", "Times even share", "Mean gradient activation",

@@ -14,7 +14,6 @@ from shutil import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image
 
 from backend.demo import files
 from backend.demo.endoscopy import draw_endoscopy
@@ -28,6 +27,7 @@ from backend.domain.records import Origin, Role, RunKey, Stage, System
 from backend.domain.vlm import Decoding, Reply, Vlm
 from backend.endoca.asr import DECODINGS, StepName
 from backend.endoca.vocabulary import canonical_reference
+from backend.services.cue_pictures import cue_picture
 from backend.services.demo.questions import samples, surgical_pairs, verifications
 from backend.services.demo.shipped import (
     BLIND_DIRECT,
@@ -51,7 +51,6 @@ from backend.services.runs.plan import Item, Plan, VlmIdentity, item_id, templat
 from backend.services.runs.reconciliation_run import run_reconciliation
 from backend.services.runs.runner import run_plan
 from backend.surgcheck import prompts as surgcheck
-from backend.surgcheck.cue_drawing import draw_cue
 from backend.surgcheck.question_pairs import Pair, all_pairs
 from backend.surgcheck.tasks import Task
 from backend.surgcheck.text_lookups import LOOKUP_VERSION, LOOKUP_VLM, TextLookups
@@ -155,15 +154,18 @@ def _text_only_plan(identity: VlmIdentity) -> Plan:
 
 
 def _draw_cues(folder: Path) -> Path:
-    """Write each picture the surgical questions are about, cues drawn in or the frame as it is; return the folder."""
+    """Write each picture the surgical questions are about, as a store draws it, or the frame as it is.
+
+    Returns:
+        The folder.
+    """
     pictures = {pair.image: pair for pair, _ in surgical_pairs().values()}
     for name, pair in pictures.items():
         frame = SURGICAL_FRAMES / pair.frame
         if pair.drawing is None:
             copy(frame, folder / name)
         else:
-            pixels = np.asarray(Image.open(frame).convert("RGB"))
-            Image.fromarray(draw_cue(pixels, pair.drawing)).save(folder / name, "PNG")
+            (folder / name).write_bytes(cue_picture(frame, pair.drawing))
     return folder
 
 

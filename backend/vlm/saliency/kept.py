@@ -123,6 +123,8 @@ class KeptSaliency:
         if self.head_shares.ndim != 2 or (self.token_maps is not None and self.token_maps.ndim != 3):
             return False
         n_tokens, n_layers, cells = len(self.tokens), self.layer_uniform.shape, self.grid
+        if max(cells or (0,)) > MOST_CELLS:
+            return False
         shapes = [
             (self.token_shares, (n_tokens,)),
             (self.token_uniform, (n_tokens,)),

@@ -1,6 +1,7 @@
 """What is kept of a saliency, in numbers worked out by hand."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,3 +123,11 @@ def test_numbers_that_are_not_those_of_the_maps_do_not_add_up(change: dict[str, 
     text = keep(saliency()).to_json()
     assert KeptSaliency.from_json(text).adds_up
     assert not KeptSaliency.from_json(json.dumps(json.loads(text) | change)).adds_up
+
+
+def test_a_grid_finer_than_any_that_is_kept_is_refused() -> None:
+    fine = keep(saliency(), most_cells=1)
+    cells = np.zeros((2, 25, 1), dtype=np.float32)
+    text = replace(fine, token_maps=cells, layer_maps=cells, gradient_map=cells[0]).to_json()
+    with pytest.raises(ValueError, match="fit"):
+        KeptSaliency.from_json(text)
