@@ -75,7 +75,7 @@ def show_filters(
         _ROW.chip(chosen, "groups", "Group", choices.groups, lambda group: GROUP_LABELS.get(group, _spaced(group)))
         _ROW.chip(chosen, "origins", "Origin", choices.origins)
         _ROW.chip(chosen, "outcomes", "Outcome", list(Outcome), lambda outcome: Outcome(outcome).plain)
-        _ROW.chip(chosen, "statuses", "Not answered", list(UNREAD), status_name)
+        _ROW.chip(chosen, "statuses", "Nothing read", list(UNREAD), status_name)
         _ROW.words_chip(chosen.text, "Words in the question, the reference or an answer", "snare")
         _parted_chip(chosen, runs, names)
 

@@ -45,7 +45,7 @@ def show_pair_filters(
         _ROW.chip(chosen, "levels", "Level", choices.levels)
         _ROW.chip(chosen, "cues", "Cue", choices.cues, lambda cue: CUE_WORDS[Cue(cue)])
         _ROW.chip(chosen, "pair_outcomes", "Outcome", list(PairOutcome), lambda outcome: PairOutcome(outcome).plain)
-        _ROW.chip(chosen, "statuses", "Not answered", _STATUSES, status_name, emptied={"variant": ""})
+        _ROW.chip(chosen, "statuses", "Nothing read", _STATUSES, status_name, emptied={"variant": ""})
         _ROW.words_chip(chosen.text, "Words in a question, the reference or an answer", "hook")
 
 
