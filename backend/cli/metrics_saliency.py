@@ -88,8 +88,8 @@ def metrics_saliency(
 def _rows(store: "Store", chosen: "VerificationFilter", by: _By) -> list[dict[str, Any]]:
     """Return the rows of each verifier's run, in the order of the table."""
     from backend.services.endoca_series import records
-    from backend.services.grounding import ALL, grounding_table, grounding_tests
-    from backend.verimap.proxies import Proxy
+    from backend.services.grounding import grounding_table, grounding_tests
+    from backend.verimap.proxies import ALL, Proxy
 
     table = grounding_table(store, chosen)
     rows = []

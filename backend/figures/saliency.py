@@ -16,9 +16,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from backend.figures.saliency_hover import (
-    ALL,
-    NO_OUTCOME,
-    SIDES,
     UNLABELLED,
     case_words,
     difference_words,
@@ -27,7 +24,7 @@ from backend.figures.saliency_hover import (
     value_words,
 )
 from backend.figures.style import DARK, LIGHT, VLM_COLORS, Theme, base_layout
-from backend.verimap.proxies import Proxy
+from backend.verimap.proxies import ALL, NO_OUTCOME, SIDES, Proxy
 
 Row = Mapping[str, Any]
 Trace = dict[str, Any]

@@ -4,9 +4,6 @@ Names of a data set are escaped.
 """
 
 __all__ = [
-    "ALL",
-    "NO_OUTCOME",
-    "SIDES",
     "UNLABELLED",
     "case_words",
     "difference_words",
@@ -22,15 +19,12 @@ from typing import Any
 from backend.domain.metric import NOT_AVAILABLE
 from backend.figures.tasks import TASK_NAMES
 from backend.verimap.outcomes import VerdictOutcome
-from backend.verimap.proxies import Proxy
+from backend.verimap.proxies import ALL, NO_OUTCOME, SIDES, Proxy
 
 Row = Mapping[str, Any]
 
-ALL, UNLABELLED, NO_OUTCOME = "all", "unlabelled", "no_outcome"
-"""Groups of the tests that are no task and no outcome."""
-
-SIDES = ("generator", "verifier")
-"""Who is compared, in the order of every difference."""
+UNLABELLED = "unlabelled"
+"""In place of a task: the question has none."""
 
 
 def group_name(group: str, by: str) -> str:

@@ -5,8 +5,6 @@ that by outcome among them: unlike a rate, a gap over false acceptances alone do
 """
 
 __all__ = [
-    "ALL",
-    "NO_OUTCOME",
     "By",
     "FailedLooks",
     "GroundingCounts",
@@ -29,21 +27,15 @@ from backend.store.verification_filters import (
     VerificationFilter,
     outcome_sql,
 )
-from backend.store.verification_looks import LOOKS_OF, SIDES
+from backend.store.verification_looks import LOOKS_OF
 from backend.verimap.grounding import gaps_between, grounding_gap
 from backend.verimap.outcomes import Treatment, VerdictOutcome
-from backend.verimap.proxies import Proxy
+from backend.verimap.proxies import ALL, NO_OUTCOME, SIDES, Proxy
 
 if TYPE_CHECKING:
     import pandas as pd
 
 By = Literal["task", "outcome"]
-
-ALL = "all"
-"""In place of a group: all verifications of the table together."""
-
-NO_OUTCOME = "no_outcome"
-"""In place of an outcome: the answer was not judged, or the filter's policy leaves the verdict out."""
 
 
 def any_look(store: Store) -> bool:

@@ -69,7 +69,7 @@ def remove_suite(store: Store, suite: str) -> str:
         What was removed, in sentences.
 
     Raises:
-        AppError: There is no such suite; or it is removed, and a file that belongs to it cannot be deleted.
+        AppError: There is no such suite; or it is removed, and files that belong to it cannot be deleted.
     """
     known = [row[0] for row in store.rows("SELECT suite FROM suites ORDER BY suite")]
     if suite not in known:
@@ -93,11 +93,8 @@ def remove_suite(store: Store, suite: str) -> str:
         if files:
             said += f" With it went {len(files):,} image file{'' if len(files) == 1 else 's'} that Parallax had kept."
         write_note(cursor, "removal", suite, said)
-    for file in files:
-        try:
-            file.unlink(missing_ok=True)
-        except OSError as error:
-            raise AppError(f"{said} But {file} cannot be deleted ({error.strerror}).", "Delete it by hand.") from error
+    if left := _left_of(files):
+        raise AppError(f"{said} But these cannot be deleted: {'; '.join(left)}.", "Delete them by hand.")
     return said
 
 
@@ -108,6 +105,17 @@ def _kept_files(
     left = {path for (path,) in cursor.execute("SELECT path FROM images WHERE root = ?", [str(folder)]).fetchall()}
     paths = {path for root, path in images if path and root == str(folder)} - left
     return [file for path in sorted(paths) if (file := folder / path).is_file()]
+
+
+def _left_of(files: Iterable[Path]) -> list[str]:
+    """Delete files; return those that cannot be, each with the reason."""
+    left = []
+    for file in files:
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            left.append(f"{file} ({error.strerror})")
+    return left
 
 
 def _count(cursor: "duckdb.DuckDBPyConnection", table: str, column: str, value: str) -> int:

@@ -90,7 +90,7 @@ class LookToCheck:
 
     def map_of(self, part: Part) -> Floats | None:
         """Return the map whose order a part follows; None where there is none."""
-        return self.kept.attention_map if part is Part.ATTENTION else self.kept.gradient_map
+        return {Part.ATTENTION: self.kept.attention_map, Part.GRADIENT: self.kept.gradient_map}.get(part)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -217,7 +217,7 @@ class MapCheck(LiveCalls):
     def _check(self, part: Part) -> None:
         look = self.look
         heat = look.map_of(part)
-        if part is not Part.SHUFFLED and heat is not None:
+        if heat is not None:
             curves = self._checking.faithfulness(look.image, look.prompt, look.said, heat)
             with self._lock:
                 self._curves[part] = curves

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from backend.errors import AppError
 from backend.services.runs.record import RunRecord
 from backend.store.arrow import arrow_table
 from backend.store.store import Store, insert
@@ -127,8 +128,14 @@ def looked_into(store: Store, run_id: str) -> LookedInto | None:
 
 
 def put_trace_look(store: Store, trace_id: str, step: str, position: int, kept: KeptSaliency) -> None:
-    """Keep the saliency of one reply of a stored trace, in the place of what was kept of it before."""
+    """Keep the saliency of one reply of a stored trace, in the place of what was kept of it before.
+
+    Raises:
+        AppError: There is no such trace any more.
+    """
     with store.write() as cursor:
+        if not cursor.execute("SELECT 1 FROM traces WHERE trace_id = ?", [trace_id]).fetchall():
+            raise AppError("This trace was removed meanwhile.", "Ask again, and look into the new answer.")
         key = [trace_id, step, position]
         cursor.execute("DELETE FROM trace_saliency WHERE trace_id = ? AND step = ? AND position = ?", key)
         cursor.execute("INSERT INTO trace_saliency VALUES (?, ?, ?, ?)", [*key, kept.to_json()])

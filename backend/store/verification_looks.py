@@ -5,12 +5,9 @@ records have no reply and no such run in the store, and alike rows of one file (
 own; so they have no looks. A look at an answer that was replaced since is none.
 """
 
-__all__ = ["ANSWERED_IN", "BOTH_LOOKED", "LOOKS_OF", "PRESENT_LOOKS", "SIDES"]
+__all__ = ["ANSWERED_IN", "BOTH_LOOKED", "LOOKS_OF", "PRESENT_LOOKS"]
 
 from backend.domain.records import Stage
-
-SIDES = ("generator", "verifier")
-"""Who is looked into: the VLM that answered, and the one that judged the answer."""
 
 PRESENT_LOOKS = """
     SELECT s.run_id, s.probe_id, s.n_tokens, s.fraction, s.uniform_fraction, s.gradient_mean, s.error

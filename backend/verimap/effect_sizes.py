@@ -12,6 +12,9 @@ from math import sqrt
 
 import numpy as np
 
+_ROUNDING = 1e-12
+"""Of the largest value: differences that part by no more are the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
@@ -44,6 +47,7 @@ def paired_difference(first: Sequence[float | None], second: Sequence[float | No
         return None
     differences = pairs[0] - pairs[1]
     mean = float(differences.mean())
-    spread = 0.0 if np.ptp(differences) == 0 else float(differences.std(ddof=1))
+    varies = np.ptp(differences) > _ROUNDING * np.abs(pairs).max()
+    spread = float(differences.std(ddof=1)) if varies else 0.0
     pooled = sqrt(float(pairs.var(axis=1, ddof=1).mean()))
     return PairedDifference(n, mean, mean / spread if spread else None, mean / pooled if pooled else None)

@@ -9,7 +9,7 @@ Wilcoxon's and Kruskal and Wallis' tests take every pair for itself, as the pape
 side where images have many questions.
 """
 
-__all__ = ["NAMES", "GroundingGap", "gaps_between", "grounding_gap"]
+__all__ = ["GroundingGap", "gaps_between", "grounding_gap"]
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,8 @@ import numpy.typing as npt
 from backend.domain.statistics.intervals import Interval
 from backend.domain.statistics.resampling import percentile_interval, resampled_sums
 from backend.verimap.effect_sizes import PairedDifference, paired_difference
+from backend.verimap.proxies import SIDES
 from backend.verimap.rank_tests import Alternative, GroupTest, SignedRankTest, kruskal_wallis, wilcoxon_signed_rank
-
-NAMES = ("generator", "verifier")
-"""The two sides, in the order of every difference: generator minus verifier."""
 
 _DECIMALS = 12
 """Differences over the largest value are rounded to so many decimals: what differs by rounding alone is a tie."""
@@ -88,7 +86,7 @@ def grounding_gap(
         gap=float(differences.mean()),
         interval=_interval(differences, of_images.tolist()),
         test=wilcoxon_signed_rank(
-            (first / size).tolist(), (second / size).tolist(), names=NAMES, alternative=Alternative.GREATER
+            (first / size).tolist(), (second / size).tolist(), names=SIDES, alternative=Alternative.GREATER
         ),
         effect=paired_difference(first.tolist(), second.tolist()),
     )

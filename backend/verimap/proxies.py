@@ -4,12 +4,22 @@ The paper compares two. A third of ours sets the first against what even attenti
 is longer and leaves any image a smaller share. None of them says why an answer was given.
 """
 
-__all__ = ["Proxy"]
+__all__ = ["ALL", "NO_OUTCOME", "SIDES", "Proxy"]
 
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
+
+SIDES = ("generator", "verifier")
+"""Who is compared, in the order of every difference: generator minus verifier."""
+
+
+ALL = "all"
+"""In place of a group: all verifications together."""
+
+NO_OUTCOME = "no_outcome"
+"""In place of an outcome: the answer was not judged, or the verdict is left out."""
 
 
 class Proxy(StrEnum):

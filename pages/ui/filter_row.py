@@ -19,6 +19,7 @@ from backend.store.pair_filters import PairFilter
 from backend.store.verification_filters import VerificationFilter
 from pages.ui.copy import copy_button
 from pages.ui.errors import show_error
+from pages.ui.linked_key import linked_key
 from pages.ui.links import write_link
 from pages.ui.suite_names import suite_words
 
@@ -72,8 +73,7 @@ class FilterRow(Generic[Chosen]):
         Returns:
             Arguments for the control.
         """
-        key = f"{self.prefix}_{field}"
-        st.session_state[key] = value
+        key = linked_key(f"{self.prefix}_{field}", value)
         return {"key": key, "on_change": self._write_field, "args": (field, key, emptied or {})}
 
     def chip(

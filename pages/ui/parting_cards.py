@@ -2,6 +2,7 @@
 
 __all__ = ["show_acceptance", "show_drop"]
 
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
@@ -11,7 +12,7 @@ from backend.domain.records import Origin
 from backend.services.parting_headlines import FalseAcceptance, WidestDrop
 from backend.services.verimap_lists import verification_page
 from backend.store.pair_filters import PairFilter, pair_page
-from backend.store.verification_filters import VerificationFilter
+from backend.store.verification_filters import BOTH, VerificationFilter
 from backend.surgcheck.outcomes import PairOutcome
 from backend.verimap.outcomes import VerdictOutcome
 from pages.ui.links import CASE, SURGCHECK, VERIMAP
@@ -39,7 +40,7 @@ def show_drop(drop: WidestDrop, place: int | None) -> None:
 
 
 def show_acceptance(found: FalseAcceptance, place: int | None) -> None:
-    """Draw VeriMap's card of one data set.
+    """Draw VeriMap's card of one data set; its one case is the first that was looked into, where one was.
 
     Args:
         found: What it says.
@@ -48,7 +49,9 @@ def show_acceptance(found: FalseAcceptance, place: int | None) -> None:
     accepted = VerificationFilter(
         suites=(found.suite,), runs=(found.run_id,), verdict_outcomes=(VerdictOutcome.FALSE_ACCEPTANCE.value,)
     )
-    first = kept(verification_page, accepted, offset=0, limit=1)["unit_id"]
+    first = kept(verification_page, replace(accepted, looked=BOTH), offset=0, limit=1)["unit_id"]
+    if not len(first):
+        first = kept(verification_page, accepted, offset=0, limit=1)["unit_id"]
     with st.container(border=True, height="stretch"):
         st.html(_acceptance_words(found, place))
         with st.container(horizontal=True, gap="medium"):

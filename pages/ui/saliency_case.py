@@ -24,6 +24,7 @@ from backend.services.surgcheck_cases import PairAnswer, PairCase
 from backend.services.verimap_cases import CaseVerdict, GeneratorCase, VerdictKey, VerificationCase
 from backend.store.store import Store
 from backend.verimap.feedback_loop import given_answer
+from backend.verimap.setups import setting_words
 from pages.ui.answer_words import answer_name, part_name, role_name
 from pages.ui.image_routes import cue_url, image_url
 from pages.ui.look_words import looked_sentence
@@ -71,7 +72,7 @@ def show_verification_looks(store: Store, case: VerificationCase, asked: Collect
     offered = _verifications(case, held, asked)
     _head(bool(offered), held.looks.values())
     if offered:
-        labels = [label for label, _ in offered]
+        labels = _told_apart([label for label, _ in offered], [seats[-1].run_id for _, seats in offered])
         place = 0
         if len(offered) > 1:
             place = st.selectbox(
@@ -102,7 +103,10 @@ def show_case_looks(store: Store, case: Case) -> None:
         name = names[0]
         if len(names) > 1:
             name = st.selectbox("VLM", names, key=f"looks_of_{case.unit_id}")
-        chosen = _two(by_vlm[name], f"{case.unit_id}_{name}")
+        seats = by_vlm[name]
+        titles = _told_apart([seat.title for seat in seats], [seat.run_id for seat in seats])
+        seats = [seat._replace(title=title) for seat, title in zip(seats, titles, strict=True)]
+        chosen = _two(seats, f"{case.unit_id}_{name}")
         _show(store, _frame(store, case.image), chosen, f"looks_{case.unit_id}_{_key(chosen)}")
     _say_failed(found.values())
 
@@ -125,9 +129,9 @@ def show_pair_looks(store: Store, pair: PairCase) -> None:
     if offered:
         run_id = next(iter(offered))
         if len(offered) > 1:
-            run_id = st.selectbox(
-                "Run", list(offered), format_func=lambda one: offered[one][0], key=f"looks_of_{pair.unit_id}"
-            )
+            run_ids = list(offered)
+            labels = dict(zip(run_ids, _told_apart([offered[one][0] for one in run_ids], run_ids), strict=True))
+            run_id = st.selectbox("Run", run_ids, format_func=labels.__getitem__, key=f"looks_of_{pair.unit_id}")
         _show(store, _pair_picture(store, pair), offered[run_id][1], f"looks_{pair.unit_id}_{run_id}")
     _say_failed(found.values())
 
@@ -225,8 +229,17 @@ def _case_seat(run: CaseRun, question: CaseQuestion, answer: CaseAnswer, look: S
     is_complex = question.role == Role.COMPLEX
     name = answer_name(question.role) if is_complex else part_name(question)
     when = "When answering the complex question" if is_complex else f"When answering part {question.position + 1} alone"
-    title = f"{name} ({run.vlm}, {stage_words(run.stage)})"
+    title = f"{name} ({', '.join(filter(None, (run.vlm, setting_words(run.setting), stage_words(run.stage))))})"
     return _Seat(title, when, run.vlm, answer.text, run.run_id, question.probe_id, look)
+
+
+def _told_apart(names: Sequence[str], run_ids: Sequence[str]) -> list[str]:
+    """Return names to choose by; those that several have get the hash of their run's id, for a choice goes by words."""
+    n_called = Counter(names)
+    return [
+        f"{name}, {run_id.rpartition('.')[2]}" if n_called[name] > 1 else name
+        for name, run_id in zip(names, run_ids, strict=True)
+    ]
 
 
 def _pair_seat(question: CaseQuestion, answer: PairAnswer, vlm: str, run_id: str, look: StoredLook) -> _Seat:

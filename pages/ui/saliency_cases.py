@@ -21,6 +21,7 @@ from pages.ui.errors import show_error
 from pages.ui.image_routes import image_url
 from pages.ui.links import CASE, SALIENCY
 from pages.ui.look_words import looked_sentence
+from pages.ui.opened_list import show_opened
 from pages.ui.resources import kept, the_store
 from pages.ui.saliency_view import Pane, saliency_view
 from pages.ui.verification_list import show_verifications
@@ -84,15 +85,8 @@ def show_pairs_behind(behind: VerificationFilter, names: Mapping[str, str]) -> N
         behind: Which verifications.
         names: What to call a run in the sentence, by its id.
     """
-    total = kept(verification_count, behind)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.html(
-            f"<div>{escape(behind.sentence(names))}: <strong>{verifications_counted(total)}</strong></div>",
-            width="stretch",
-        )
-        if st.button("Keep as filter", type="tertiary", help="Show this list on the page, with a link to copy"):
-            stays = {name: value for name, value in st.query_params.to_dict().items() if name in ("proxy", "by")}
-            st.switch_page(SALIENCY, query_params={**behind.to_query(), **stays})
+    count = verifications_counted(kept(verification_count, behind))
+    show_opened(behind, names, count, SALIENCY, stays=("proxy", "by"))
     st.caption("A case shows both looks side by side.")
     show_verifications(behind, key="behind", height=420)
 

@@ -27,7 +27,7 @@ from pages.ui.errors import show_error
 from pages.ui.resources import drawn_once, kept
 from pages.ui.saliency_check_words import curves_sentence, pointing_sentences, shuffled_sentence, tampered_sentence
 from pages.ui.trace_words import standing_words
-from pages.ui.verimap_tables import of_figures, verdicts_of
+from pages.ui.verimap_tables import of_figures, of_pairing, verdicts_of
 from pages.ui.watching import cancel_button, watch
 
 CONTROLS = {"image withheld": Condition.IMAGE_WITHHELD, "image swapped": Condition.IMAGE_SWAPPED}
@@ -51,7 +51,7 @@ class Checkable(NamedTuple):
     """A look of a case whose map can be checked."""
 
     title: str
-    """Whose it is: "Verifier (Box VLM)"."""
+    """Whose it is: "Verifier (Box VLM)"; no other look of the case is called so."""
     run_id: str
     probe_id: str
 
@@ -246,8 +246,8 @@ def _show_pointing_table(rows: Sequence[dict[str, Any]]) -> None:
 def show_tampered(store: Store, chosen: VerificationFilter) -> None:
     """Draw what becomes of verdicts with the image withheld or swapped, of verifications with saliency on both sides.
 
-    What the plane page shows of all verdicts is worked out here of these alone, by the same function. Nothing is drawn
-    where the store holds no such controls.
+    What the plane page shows of all verdicts is worked out here of these alone, by the same function. Without such
+    controls it is said how they are made.
 
     Args:
         store: Not read but through what is kept of it.
@@ -266,11 +266,11 @@ def show_tampered(store: Store, chosen: VerificationFilter) -> None:
 
 
 def _tampered(chosen: VerificationFilter, condition: Condition) -> Any:
-    asked = replace(of_figures(chosen), pairing="", conditions=(), looked="")
+    asked = replace(of_figures(chosen), conditions=(), looked="")
 
     def make() -> Any:
         every, looked = verdicts_of(asked), verdicts_of(replace(asked, looked=BOTH))
-        plain = looked[looked["condition"].astype(object) == Condition.PLAIN.value]
+        plain = of_pairing(looked[looked["condition"].astype(object) == Condition.PLAIN.value], chosen.pairing)
         return condition_table(every[every["asked_key"].isin(plain["asked_key"])], chosen.policy, condition)
 
     return drawn_once("saliency_tampered", (asked, condition), make)

@@ -102,7 +102,7 @@ def show_differences(chosen: VerificationFilter, proxy: Proxy, by: By, theme: Th
     return clickable_chart(
         drawn_once("saliency_differences", (chosen, proxy, by, theme.name), draw),
         key="differences_chart",
-        alt=f"{proxy.label}, generator minus verifier, a box a {by} and a point each verification",
+        alt=f"{proxy.label}, generator minus verifier, by {by}: means with their intervals, a point each verification",
     )
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "has_self",
     "matrix_of",
     "of_figures",
+    "of_pairing",
     "printed_of",
     "related_of",
     "usual_part",
@@ -55,15 +56,19 @@ def _verdicts(asked: VerificationFilter, path: str, data_version: int, *, _store
     return verdict_table(_store, asked)
 
 
+def of_pairing(verdicts: "pd.DataFrame", pairing: str) -> "pd.DataFrame":
+    """Return the verdicts that VLMs gave on their own answers, or on each other's; all where neither is chosen."""
+    if pairing not in PAIRINGS:
+        return verdicts
+    own = (verdicts["generator"].astype(object) == verdicts["verifier"].astype(object)).to_numpy()
+    return verdicts[own if pairing == "self" else ~own]
+
+
 def cells_of(chosen: VerificationFilter) -> "pd.DataFrame":
     """Return `cell_table` of the chosen verifications."""
 
     def make() -> "pd.DataFrame":
-        verdicts = _of_conditions(chosen)
-        if chosen.pairing in PAIRINGS:
-            own = (verdicts["generator"].astype(object) == verdicts["verifier"].astype(object)).to_numpy()
-            verdicts = verdicts[own if chosen.pairing == "self" else ~own]
-        return cell_table(the_store(), verdicts, chosen.policy)
+        return cell_table(the_store(), of_pairing(_of_conditions(chosen), chosen.pairing), chosen.policy)
 
     return drawn_once("verimap_cells", (of_figures(chosen),), make)
 

@@ -20,6 +20,7 @@ from backend.store.verification_filters import VerificationFilter
 from backend.verimap.metrics import METRICS
 from backend.verimap.outcomes import Treatment
 from backend.verimap.quadrants import BiasAxis, PlaneThresholds, Quadrant
+from pages.ui.linked_key import linked_key
 from pages.ui.verimap_filters import set_verification_filter
 
 if TYPE_CHECKING:
@@ -61,11 +62,9 @@ def show_thresholds(thresholds: PlaneThresholds) -> None:
     with st.popover("Thresholds", type="secondary" if thresholds == PlaneThresholds() else "primary"):
         st.caption("The paper cuts the plane at 40, 60, 35 and 30 %; it prints no n, so 30 verdicts are our choice.")
         for name, label in _SHARES.items():
-            key = f"slide_{name}"
-            st.session_state[key] = round(100 * getattr(thresholds, name))
+            key = linked_key(f"slide_{name}", round(100 * getattr(thresholds, name)))
             st.slider(label, 0, 100, key=key, format="%d %%", on_change=_write_threshold, args=(name, key), width=320)
-        key = f"slide_{_MIN_N}"
-        st.session_state[key] = thresholds.min_n
+        key = linked_key(f"slide_{_MIN_N}", thresholds.min_n)
         st.slider(
             "Verdicts a cell needs",
             1,
@@ -85,8 +84,7 @@ def show_counting(chosen: VerificationFilter) -> None:
     changed = bool(chosen.uncertain or chosen.unparsed)
     with st.popover("Counting", type="primary" if changed else "secondary"):
         for name, label in (("uncertain", "UNCERTAIN counts as"), ("unparsed", "A reply without a verdict counts as")):
-            key = f"count_{name}"
-            st.session_state[key] = getattr(policy, name)
+            key = linked_key(f"count_{name}", getattr(policy, name))
             st.segmented_control(
                 label,
                 list(Treatment),
@@ -116,16 +114,16 @@ def asked_quadrants() -> tuple[tuple[str, ...], BiasAxis]:
 
 def show_quadrants(quadrants: tuple[str, ...], axis: BiasAxis) -> None:
     """Draw the choice of corners."""
-    st.session_state["cells_quadrants"] = list(quadrants)
-    st.session_state["cells_axis"] = axis
+    keys = (linked_key("cells_quadrants", list(quadrants)), linked_key("cells_axis", axis))
     head = f"Quadrant: {len(quadrants)}" if len(quadrants) > 1 else "Quadrant"
     with st.popover(head, type="primary" if quadrants else "secondary"):
         st.multiselect(
             "Quadrant",
             list(Quadrant),
-            key="cells_quadrants",
+            key=keys[0],
             format_func=lambda quadrant: Quadrant(quadrant).label,
             on_change=_write_quadrants,
+            args=keys,
             placeholder="All",
             width=360,
             help="Cells without a place on the plane are in none",
@@ -133,10 +131,11 @@ def show_quadrants(quadrants: tuple[str, ...], axis: BiasAxis) -> None:
         st.segmented_control(
             "By error and",
             [BiasAxis.FPR, BiasAxis.BIAS, BiasAxis.DSKEW],
-            key="cells_axis",
+            key=keys[1],
             format_func=lambda one: METRICS[one].label,
             required=True,
             on_change=_write_quadrants,
+            args=keys,
         )
 
 
@@ -161,10 +160,10 @@ def _write_counting(name: str, key: str) -> None:
     set_verification_filter(replace(chosen, **changed))
 
 
-def _write_quadrants() -> None:
+def _write_quadrants(corners: str, axis: str) -> None:
     others = {k: v for k, v in st.query_params.to_dict().items() if k not in ("quadrants", "quadrant_of")}
-    picked = st.session_state["cells_quadrants"]
+    picked = st.session_state[corners]
     own = {"quadrants": _SEPARATOR.join(picked)} if picked else {}
-    if st.session_state["cells_axis"] != BiasAxis.FPR:
-        own["quadrant_of"] = str(st.session_state["cells_axis"])
+    if st.session_state[axis] != BiasAxis.FPR:
+        own["quadrant_of"] = str(st.session_state[axis])
     st.query_params.from_dict({**others, **own})

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from backend.figures.saliency import MOST_POINTS, grounding_boxes, grounding_differences
-from backend.figures.saliency_hover import ALL, NO_OUTCOME, UNLABELLED, difference_words, value_words
+from backend.figures.saliency_hover import UNLABELLED, difference_words, value_words
 from backend.figures.style import DARK, LIGHT, Theme
-from backend.services.grounding import ALL as ALL_OF_TESTS
-from backend.services.grounding import NO_OUTCOME as NO_OUTCOME_OF_TESTS
 from backend.store.verification_filters import UNLABELLED as UNLABELLED_OF_FILTER
-from backend.verimap.proxies import Proxy
+from backend.verimap.proxies import ALL, NO_OUTCOME, Proxy
 
 MODALITY, SPATIAL = "modality_recognition", "spatial_localization"
 TRICKY = "<b>VLM</b>"
@@ -52,7 +50,7 @@ def with_cases(figure: Any) -> list[Any]:
 
 
 def test_groups_are_named_as_in_the_tests() -> None:
-    assert (ALL, NO_OUTCOME, UNLABELLED) == (ALL_OF_TESTS, NO_OUTCOME_OF_TESTS, UNLABELLED_OF_FILTER)
+    assert UNLABELLED == UNLABELLED_OF_FILTER
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,7 +16,8 @@ from pages.ui.tags import origin_tag, outcome_tag, vlm_name
 from tests.pages.app_page import chosen_cell, html_of
 from tests.pages.paired_store import PARTED, SUITE, make_empty_store, make_store
 from tests.services.endoca_files import prediction_lines, write_jsonl
-from tests.services.verification_store import make_verification_store
+from tests.services.looked_store import a_look, put
+from tests.services.verification_store import BEACON, VQA_RAD, make_verification_store, run_id, unit_of
 
 
 @pytest.fixture
@@ -140,3 +142,21 @@ def test_a_run_of_a_verifier_is_opened_at_the_wrong_answers_it_accepted(open_ove
     app.session_state["runs"] = chosen_cell(0, "label")
     app.run()
     assert ": wrong answers accepted" in html_of(app)
+
+
+@pytest.mark.parametrize(("looked", "opened"), [("", "2"), ("4", "4"), ("1", "2")])
+def test_the_one_accepted_wrong_answer_is_one_that_was_looked_into_where_there_is_one(
+    open_overview: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, looked: str, opened: str
+) -> None:
+    """Beacon accepts its wrong answers to questions 2, 4, 5 and 8, and its right one to question 1."""
+
+    def make(path: Path) -> None:
+        with make_verification_store(path) as store:
+            for run in (run_id(VQA_RAD, BEACON), run_id(VQA_RAD, BEACON, BEACON)):
+                put(store, run, {name: a_look(0.6, 0.8) for name in looked})
+
+    monkeypatch.setattr("backend.services.parting_headlines.FEWEST_UNITS", 8)
+    app = open_overview(make)
+    [link] = [one.proto for one in app.main.get("page_link") if one.proto.label == "See one: wrong answer, accepted"]
+    asked = dict(parse_qsl(link.query_string))
+    assert asked["unit"] == unit_of(VQA_RAD, opened) and "looked" not in asked

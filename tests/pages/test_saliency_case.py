@@ -154,7 +154,7 @@ def test_a_later_turn_stands_beside_the_answer_of_its_own_turn(open_case: Any, v
 
 
 def test_failed_looks_are_counted_with_their_reason(open_case: Any, verifications: Path) -> None:
-    put_verification(verifications, ATLAS, ATLAS)
+    put(verifications, run_id(VQA_RAD, ATLAS), f"{THIRD}:generate", GENERATOR)
     put(verifications, run_id(VQA_RAD, ATLAS, ATLAS), f"{THIRD}:generate", None, FAILED)
     app = open_case(verifications, unit=THIRD)
     assert titles(app) == ["Generator (Atlas)"]
@@ -191,6 +191,28 @@ def test_a_complex_answer_stands_beside_its_first_part_until_another_is_chosen(o
     assert titles(app)[1].startswith("Part 2: ")
     next(box for box in app.selectbox if box.label == "Right picture").set_value(0).run()
     assert titles(app) == [left]
+
+
+def test_alike_answers_of_two_runs_can_both_be_chosen(open_case: Any, tmp_path: Path) -> None:
+    path = tmp_path / "paired.duckdb"
+    make_store(path)
+    with Store.open(path) as store:
+        run = store.value("SELECT run_id FROM runs WHERE vlm = ?", [PARTED])
+        again = f"{run.rpartition('.')[0]}.0123456789"
+        with store.write() as cursor:
+            for table in ("runs", "answers", "scores", "outcomes"):
+                cursor.execute(
+                    f"INSERT INTO {table} SELECT * REPLACE (? AS run_id) FROM {table} WHERE run_id = ?", [again, run]
+                )
+        [(probe,)] = store.rows("SELECT probe_id FROM probes WHERE unit_id = 'drawn:22' AND role = 'complex'")
+    put(path, run, probe, GENERATOR)
+    put(path, again, probe, VERIFIER)
+    called = f"Complex answer ({PARTED}, direct)"
+    app = open_case(path, unit="drawn:22")
+    assert set(titles(app)) == {f"{called}, {run.rpartition('.')[2]}", f"{called}, 0123456789"}
+    first = titles(app)[0]
+    next(box for box in app.selectbox if box.label == "Right picture").set_value(0).run()
+    assert titles(app) == [first]
 
 
 def test_a_pair_is_drawn_over_the_picture_that_was_sent(open_case: Any, tmp_path: Path) -> None:

@@ -60,12 +60,12 @@ def pointing_page() -> None:
     show_pointing(the_store(), LIGHT)
 
 
-def tampered_page(generator: str) -> None:
+def tampered_page(generator: str, pairing: str = "") -> None:
     from backend.store.verification_filters import VerificationFilter
     from pages.ui.resources import the_store
     from pages.ui.saliency_checks import show_tampered
 
-    show_tampered(the_store(), VerificationFilter(generators=(generator,) if generator else ()))
+    show_tampered(the_store(), VerificationFilter(generators=(generator,), pairing=pairing))
 
 
 @pytest.fixture
@@ -213,6 +213,12 @@ def test_verdicts_without_the_image_are_counted_among_those_with_looks_alone(sto
     [told] = texts_of(drawn(tampered_page, ATLAS))
     assert "image withheld: 5 of 6 verdicts stay the same" in told
     assert "image swapped: 4 of 6 verdicts stay the same" in told
+
+
+def test_verdicts_without_the_image_are_of_the_pairing_that_the_page_shows(store_file: Path) -> None:
+    make_grounding_store(store_file).close()
+    assert "5 of 6" in texts_of(drawn(tampered_page, ATLAS, "self"))[0]
+    assert texts_of(drawn(tampered_page, ATLAS, "cross")) == []
 
 
 def test_a_choice_without_controls_says_how_they_are_made(store_file: Path) -> None:

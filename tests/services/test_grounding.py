@@ -11,8 +11,6 @@ from scipy.stats import kruskal, wilcoxon
 from backend.domain.records import Origin, RunKey, Stage, System
 from backend.services.endoca_series import records
 from backend.services.grounding import (
-    ALL,
-    NO_OUTCOME,
     FailedLooks,
     any_look,
     grounding_counts,
@@ -23,7 +21,7 @@ from backend.services.grounding import (
 from backend.services.ingest.suites import put_run
 from backend.store.store import Store
 from backend.store.verification_filters import BOTH, UNLABELLED, VerificationFilter, verification_count
-from backend.verimap.proxies import Proxy
+from backend.verimap.proxies import ALL, NO_OUTCOME, Proxy
 from tests.services.grounding_store import GENERATOR, NO_ANSWER, NO_MEMORY, VERIFIER, Numbers, make_grounding_store, put
 from tests.services.verification_store import (
     ATLAS,

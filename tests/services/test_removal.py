@@ -115,6 +115,24 @@ def test_a_file_that_another_image_is_read_from_stays(tmp_path: Path) -> None:
         assert Path(root, path).exists()
 
 
+def test_a_file_that_cannot_be_deleted_is_named_and_keeps_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(file: Path, missing_ok: bool = False) -> None:
+        asked.append(file)
+        raise PermissionError(13, "Permission denied")
+
+    asked: list[Path] = []
+    with drawn_store(tmp_path, images=draw_images(tmp_path / "images", ["frame-a"])) as store:
+        for shade in (10, 20):
+            live_unit(store, keep_image(store, picture(shade)), "How many polyps?", ["Is there text?"])
+        monkeypatch.setattr(Path, "unlink", refuses)
+        with pytest.raises(AppError) as caught:
+            remove_suite(store, LIVE_SUITE)
+    assert len(asked) == 2
+    assert all(f"{file} (Permission denied)" in caught.value.message for file in asked)
+
+
 def picture(shade: int) -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", (12, 9), (shade, 0, 0)).save(buffer, "PNG")

@@ -87,6 +87,21 @@ def test_importing_twice_changes_nothing(store: Store, plan: Plan, folder: Path)
     assert (contents(store), len(logged_imports(store))) == (before, log)
 
 
+def test_a_folder_of_an_earlier_build_comes_in_and_goes_on(store: Store, plan: Plan, folder: Path) -> None:
+    """Earlier builds repeated the prompt's hash in every row."""
+    with pytest.raises(RunStopped):
+        run_plan(plan, Parrot(), folder, batch=5, report=stop_at(2))
+    shard = folder / "answers-00001.parquet"
+    table = pq.read_table(shard)
+    hashes = pa.array(["0" * 64] * len(table))
+    pq.write_table(table.append_column("prompt_sha256", hashes), shard, write_page_checksum=True)
+    assert import_run(store, folder).runs[0].n_answers == 5
+    asked = Parrot()
+    run_plan(plan, asked, folder, resume=True)
+    assert len(asked.asked) == 4
+    assert import_run(store, folder).runs[0].n_new == 4
+
+
 def test_a_run_that_is_not_finished_comes_in_as_far_as_it_is(store: Store, plan: Plan, folder: Path) -> None:
     with pytest.raises(RunStopped):
         run_plan(plan, Parrot(), folder, batch=5, report=stop_at(2))

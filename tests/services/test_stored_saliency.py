@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from backend.errors import AppError
 from backend.services.stored_saliency import LookRow, put_looks, put_trace_look, run_looks, trace_looks
 from backend.store.store import Store
 from backend.vlm.saliency.kept import KeptSaliency
@@ -42,6 +43,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
         with made.write() as cursor:
             for probe, answer in (("a", "yes"), ("b", "no"), ("c", "")):
                 cursor.execute("INSERT INTO answers VALUES (?, ?, ?, '')", [RUN, probe, answer])
+            for trace in ("0a", "0b"):
+                cursor.execute(
+                    "INSERT INTO traces (trace_id, unit_id, vlm, variant, prompt_version, origin, record) "
+                    "VALUES (?, 'u', 'Box', 'asr', 'endoca-1', 'live', '{}')",
+                    [trace],
+                )
         yield made
 
 
@@ -110,3 +117,9 @@ def test_looks_at_a_trace_are_found_by_step_and_position(store: Store) -> None:
     found = trace_looks(store, "0a")
     assert {key: one.fraction for key, one in found.items()} == {("atomic", 1): 0.5, ("direct", 0): 0.125}
     assert trace_looks(store, "0c") == {}
+
+
+def test_a_trace_that_is_gone_takes_no_look(store: Store) -> None:
+    with pytest.raises(AppError, match="removed meanwhile"):
+        put_trace_look(store, "0c", "direct", 0, kept(0.25))
+    assert store.value("SELECT count(*) FROM trace_saliency") == 0

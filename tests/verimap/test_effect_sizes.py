@@ -21,6 +21,10 @@ def test_a_constant_difference_has_no_paired_d_and_constant_sides_have_none_at_a
     assert shifted is not None
     assert shifted.d_paired is None
     assert shifted.d_pooled == pytest.approx(sqrt(2))
+    rounded = paired_difference([0.8, 0.7], [0.5, 0.4])
+    assert rounded is not None and rounded.d_paired is None, "both differ by 0.3"
+    tiny = paired_difference([3e-15, 5e-15, 7e-15], [2e-15, 3e-15, 4e-15])
+    assert tiny is not None and tiny.d_paired == pytest.approx(2), "a unit decides nothing"
     fixed = paired_difference([2, 2], [1, 1])
     assert fixed is not None
     assert (fixed.d_paired, fixed.d_pooled) == (None, None)

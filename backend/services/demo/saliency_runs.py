@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backend.domain.progress import Report
+from backend.errors import AppError
 from backend.services.demo.shipped import FRAMES, MIRAGE_SALIENCY, MIRAGE_SELF, MIRAGE_SUITE, RUNS
 from backend.services.demo.shipped_runs import device_of
 from backend.services.demo.verification_examples import put_demo_examples
@@ -43,11 +44,11 @@ def make_saliency_runs(vlm: "TransformersLocal", identity: VlmIdentity, report: 
         attach_images(store, FRAMES, report=report)
         sides = sides_of(store, find_verification(store, MIRAGE_SUITE, identity.name, identity.name))
         units = choose_units(store, sides.run_id, per_task=PER_TASK)
+        if sides.generator_run is None:
+            raise AppError("The shipped verdicts do not say whose answers they are on.", "Make them anew: demo answer")
         looking, device = LookingVlm(vlm), partial(device_of, vlm)
-        runs = {GENERATOR: sides.generator_run, VERIFIER: sides.run_id}
         parts = {
             side: Part(saliency_plan(store, run_id, identity, units=units), looking, device)
-            for side, run_id in runs.items()
-            if run_id
+            for side, run_id in ((GENERATOR, sides.generator_run), (VERIFIER, sides.run_id))
         }
     run_saliency(parts, RUNS / MIRAGE_SALIENCY, resume=True, report=lambda part: report)

@@ -163,7 +163,7 @@ def read_shards(folder: Path, record: RunRecord) -> Shards:
         path = shards.get(number, folder / _shard_name(number))
         if path.name in record.lost_shards or path.suffix == _DAMAGED:
             continue
-        table = _read_table(path)
+        table = _as_now(_read_table(path))
         if table is None or not _is_sound(table):
             lost.append(path.name)
         else:
@@ -172,6 +172,13 @@ def read_shards(folder: Path, record: RunRecord) -> Shards:
     newest = {item_id: at for at, item_id in enumerate(rows.column("item_id").to_pylist())}
     kept = rows.take(arrow_array(list(newest.values())).cast("int64"))
     return Shards(kept, tuple(lost), max((0, record.n_shards, *shards)))
+
+
+def _as_now(table: "pa.Table | None") -> "pa.Table | None":
+    """Return a shard without the prompt's hash, which earlier builds wrote beside the item's id."""
+    if table is not None and "prompt_sha256" in table.column_names:
+        return table.drop_columns(["prompt_sha256"])
+    return table
 
 
 def tidy(folder: Path, lost: Sequence[str]) -> None:
