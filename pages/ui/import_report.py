@@ -72,18 +72,14 @@ def summary(report: ImportReport) -> str:
         sum(getattr(run, field) for run in report.runs)
         for field in ("n_new", "n_replaced", "n_judged_changed", "n_looks_changed")
     )
-    vlms = sorted(
-        {run.vlm for run in report.runs if run.n_new or run.n_replaced or run.n_judged_changed or run.n_looks_changed}
-    )
-    whose = vlms[0] if len(vlms) == 1 else plural(len(vlms), "VLM")
     if new:
-        parts.append(f"{plural(new, f'new {given}')} of {whose}")
+        parts.append(f"{plural(new, f'new {given}')} of {_whose(report, 'n_new')}")
     if replaced:
-        parts.append(f"{plural(replaced, given)} of {whose} replaced")
+        parts.append(f"{plural(replaced, given)} of {_whose(report, 'n_replaced')} replaced")
     if judged:
         parts.append(f"a judge’s scores of {plural(judged, 'answer')}")
     if looked:
-        parts.append(f"saliency of {plural(looked, 'answer')} of {whose}")
+        parts.append(f"saliency of {plural(looked, 'answer')} of {_whose(report, 'n_looks_changed')}")
     if report.labels is not None and report.labels.n_changed:
         parts.append(label_words(report.labels))
     if report.images.get("new"):
@@ -96,6 +92,12 @@ def summary(report: ImportReport) -> str:
         none_found = report.images and not report.images.get("found")
         parts.insert(0, NO_IMAGE_FOUND if none_found else "nothing changed: all of it was there already")
     return "; ".join(parts)
+
+
+def _whose(report: ImportReport, field: str) -> str:
+    """Return whose runs an import changed in a field: the VLM's name, or how many they are."""
+    vlms = {run.vlm for run in report.runs if getattr(run, field)}
+    return vlms.pop() if len(vlms) == 1 else plural(len(vlms), "VLM")
 
 
 def show_report(report: ImportReport, *, key: str) -> None:

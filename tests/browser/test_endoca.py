@@ -98,6 +98,26 @@ def test_a_filter_is_said_lives_in_the_link_and_is_cleared(open_page: OpenPage, 
     page.get_by_text("suite drawn, complexity 2:").wait_for()
 
 
+def test_what_was_cleared_does_not_come_back_with_the_next_choice(open_page: OpenPage, paired: str) -> None:
+    page = open_page(f"/endoca?suite={SUITE}", address=paired)
+    page.get_by_role("button", name="Words").click()
+    words = page.get_by_label("Words in the question, the reference or an answer")
+    words.fill("polyp")
+    words.press("Enter")
+    wait_for_query(page, f"?suite={SUITE}&text=polyp")
+    wait_for_app(page)
+    page.keyboard.press("Escape")
+    expect(words).to_be_hidden()
+    page.get_by_role("button", name="Clear", exact=True).click()
+    wait_for_query(page, f"?suite={SUITE}")
+    wait_for_app(page)
+    page.get_by_role("button", name="Complexity").click()
+    page.get_by_role("combobox", name="Complexity").click()
+    page.get_by_role("option", name="2").click()
+    page.get_by_text("suite drawn, complexity 2:").wait_for()
+    wait_for_query(page, f"?suite={SUITE}&complexities=2")
+
+
 def test_a_point_of_the_complexity_plot_leads_to_its_cases_and_on_to_the_next(open_page: OpenPage, paired: str) -> None:
     page = open_page(f"/endoca?suite={SUITE}", address=paired)
     click_middle(page, page.locator(".st-key-complexity_chart_0"), POINTS)

@@ -1,6 +1,7 @@
 """The report of an import in words, where looks came in, alone or beside answers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,13 @@ def run(stage: str, n_new: int = 0, n_looks: int = 0, n_failed: int = 0) -> RunR
             [run("direct", n_new=5), run("saliency", n_looks=4)],
             "5 new answers of Atlas; saliency of 4 answers of Atlas",
         ),
+        (
+            [run("direct", n_new=5), replace(run("direct", n_new=5), vlm="Beacon"), run("saliency", n_looks=4)],
+            "10 new answers of 2 VLMs; saliency of 4 answers of Atlas",
+        ),
         ([run("saliency")], "nothing changed: all of it was there already"),
     ],
-    ids=["looks", "looks at two runs", "answers and looks", "looks that were there"],
+    ids=["looks", "looks at two runs", "answers and looks", "looks at one VLM of two", "looks that were there"],
 )
 def test_looks_are_told_in_one_line(runs: list[RunReport], words: str) -> None:
     assert summary(ImportReport("run", "run folder looks", runs=runs)) == words
