@@ -170,7 +170,8 @@ def time_words(at: datetime) -> str:
 
 def _limit_words(run: RunSummary, record: RunRecord) -> str:
     planned, whole = record.counts.planned, run.coverage.n_probes
-    if planned >= whole:
+    holds_another = record.base is not None and record.setup is None  # a Revise run: its direct run's parts, too
+    if planned >= whole or holds_another:
         return ""
     return f" It was planned over {planned:,} of the suite's {plural(whole, 'question')}; the others count as missing."
 

@@ -5,7 +5,7 @@ SurgCheck the answers to the two questions of a pair. Nothing is drawn where nob
 failed says why. Verdicts of controls are left out: their verifiers were not shown this image.
 """
 
-__all__ = ["show_case_looks", "show_pair_looks", "show_verification_looks"]
+__all__ = ["LOOKS_LINK", "show_case_looks", "show_pair_looks", "show_verification_looks"]
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -33,6 +33,9 @@ from pages.ui.saliency_view import Pane, saliency_view
 from pages.ui.verification_words import condition_words, verdict_words
 
 TITLE = "Where the VLM looked"
+
+LOOKS_LINK = f'<p><a href="#looks">{TITLE}</a></p>'
+"""Leads down to the section, past everything that was said."""
 
 JUDGING = "When judging"
 

@@ -5,6 +5,7 @@ __all__ = ["show_verification"]
 import streamlit as st
 
 from backend.domain.records import System
+from backend.services.case_looks import example_looks
 from backend.services.endoca_series import vlm_places
 from backend.services.verimap_case_loading import asked_verdicts
 from backend.services.verimap_cases import VerificationCase
@@ -13,7 +14,7 @@ from backend.store.verification_filters import VerificationFilter
 from pages.ui.case_view import STYLE as CASE_STYLE
 from pages.ui.case_view import identity, show_image
 from pages.ui.links import LIVE
-from pages.ui.saliency_case import show_verification_looks
+from pages.ui.saliency_case import LOOKS_LINK, show_verification_looks
 from pages.ui.verification_table import STYLE, Shown, example_html, generator_html
 from pages.ui.verify_case import show_case_verifications
 
@@ -47,6 +48,8 @@ def show_verification(store: Store, case: VerificationCase, chosen: Verification
             st.page_link(LIVE, label="Verify live on this case", query_params=query)
     with right:
         st.html(example_html(case))
+        if example_looks(store, case.unit_id) is not None:
+            st.html(LOOKS_LINK)
     if case.generators:
         _show_answers(store, case, chosen)
     if not show_case_verifications(store, case) and not case.generators:

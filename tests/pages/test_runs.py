@@ -18,6 +18,7 @@ from backend.services.opening import open_store
 from backend.services.runs.import_run import import_run
 from backend.services.runs.overview import RunSummary, run_overview
 from backend.services.runs.plan import read_plan
+from backend.services.runs.record import BaseRecord
 from backend.services.runs.runner import run_plan
 from backend.services.runs.unread import cases_of_errors, unread_answers
 from backend.services.stored_saliency import LookedInto
@@ -129,6 +130,16 @@ def test_a_run_that_is_not_whole_says_what_is_still_to_be_asked(desk: Desk) -> N
     sentence = provenance_sentence(replace(whole, record=record))
     assert "It is not finished: 2 of 6 questions are still to be asked." in sentence
     assert sentence.endswith("It was planned over 6 of the suite's 9 questions; the others count as missing.")
+
+
+def test_a_revise_run_that_asked_complex_questions_alone_says_nothing_of_a_limit(desk: Desk) -> None:
+    """Its parts are those of the direct run it was made from."""
+    direct = desk.runs["Parrot"]
+    assert direct.record is not None
+    counts = direct.record.counts.model_copy(update={"planned": 6, "done": 6})
+    base = BaseRecord(run_id="direct", origin="precomputed", prompt_version="endoca-1", decoding="greedy")
+    record = direct.record.model_copy(update={"counts": counts, "base": base})
+    assert "planned over" not in provenance_sentence(replace(direct, record=record))
 
 
 def test_a_run_from_a_file_says_that_no_more_is_known(desk: Desk) -> None:

@@ -161,7 +161,8 @@ def test_what_its_runs_were_made_from_is_counted_a_kind(shipped_demo: Path, tmp_
     with Store.create(tmp_path / "store.duckdb") as store:
         made = [note for note in put_demo(store).notes if "made from" in note]
     assert made == [
-        "4 runs were made from the direct answers of others: 1 revise, 1 self_revise, 1 select, 1 self_select.",
+        "4 runs were made from the direct answers of others: "
+        "1 ASR-Revise, 1 Self-Revise, 1 ASR-Selective, 1 Self-Selective.",
         "7 runs were made from others: 6 verify, 1 loop.",
     ]
 

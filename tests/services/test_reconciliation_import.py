@@ -355,7 +355,7 @@ def test_an_imported_run_can_be_revised_and_its_prompts_are_told_apart(
     answers = stored_base(store, base, plan)
     run_reconciliation(plan, answers, Reconciler(), tmp_path / "r" / "revise", tmp_path / "r" / "select", Variant.ASR)
     notes = import_run(store, tmp_path / "r").notes
-    assert f"The revise run was made from the direct answers of Parrot on drawn ({base})." in notes
+    assert f"The ASR-Revise run was made from the direct answers of Parrot on drawn ({base})." in notes
     assert any("given under prompts unknown (imported)" in note for note in notes)
     assert {row[0] for row in store.rows("SELECT base_run_id FROM run_bases")} == {base}
     changed = SourceFile.at(write_jsonl(tmp_path / "b.jsonl", prediction_lines("Parrot", lambda line: "seven")))

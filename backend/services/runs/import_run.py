@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from backend.domain.progress import Report, silent
 from backend.domain.records import Stage, System
+from backend.domain.stage_words import stage_words
 from backend.endoca.asr import StepName
 from backend.errors import AppError
 from backend.services.ingest.answers import Answer, put_answers
@@ -235,7 +236,7 @@ def _base_notes(cursor: "duckdb.DuckDBPyConnection", records: Sequence[RunRecord
         if base is None:
             continue
         answers = "" if record.setup else "the direct answers of "
-        made_from = f"The {record.stage} run was made from {_called(cursor, base.run_id)}."
+        made_from = f"The {stage_words(record.stage)} run was made from {_called(cursor, base.run_id)}."
         if not record.setup and base.prompt_version != record.prompt_version:
             notes += [
                 made_from,
@@ -248,7 +249,7 @@ def _base_notes(cursor: "duckdb.DuckDBPyConnection", records: Sequence[RunRecord
             alike[answers].append((record.stage, made_from))
     for answers, runs in alike.items():
         stages = Counter(stage for stage, _ in runs)
-        listed = ", ".join(f"{n:,} {stage}" for stage, n in stages.items())
+        listed = ", ".join(f"{n:,} {stage_words(stage)}" for stage, n in stages.items())
         counted = f"{len(runs):,} runs were made from {answers}others: {listed}."
         notes.append(counted if len(runs) > 1 else runs[0][1])
     return notes
