@@ -20,6 +20,7 @@ from tests.cli.calling import call, done
 from tests.services.demo_files import (
     N_ATOMIC,
     N_EXAMPLES,
+    N_LOOKED_RUNS,
     N_MIRAGE_RUNS,
     N_PAIRS,
     N_RUNS,
@@ -84,11 +85,12 @@ def test_demo_fills_a_new_store_and_the_second_time_changes_nothing(
     assert (verified["suite"], verified["n_units"], verified["n_images"]) == ("demo-verimap", N_EXAMPLES, 2)
     n = [N_UNITS + N_ATOMIC] * N_RUNS + [2 * N_PAIRS] * (N_SURGICAL_RUNS - 1) + [N_PAIRS]
     n += [N_EXAMPLES] * N_MIRAGE_RUNS
-    assert [run["n_new"] for run in first["runs"]] == n
+    looks = [0] * N_LOOKED_RUNS  # their answers are those of two of these runs
+    assert [run["n_new"] for run in first["runs"]] == n + looks
     assert (first["images"]["found"], first["images"]["new"], first["images"]["missing"]) == (4, 4, 0)
     assert [suite["n_new"] for suite in second["suites"]] == [0, 0, 0]
     unchanged = [(run["n_new"], run["n_replaced"], run["n_unchanged"]) for run in second["runs"]]
-    assert unchanged == [(0, 0, of_run) for of_run in n]
+    assert unchanged == [(0, 0, of_run) for of_run in n + looks]
     assert second["images"]["new"] == 0
 
 

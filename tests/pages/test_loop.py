@@ -160,7 +160,8 @@ def test_the_headline_counts_loops_whose_interval_lies_on_one_side_of_zero() -> 
     assert apart_sentence([]) == ""
 
 
-def test_data_sets_are_named_where_there_are_several() -> None:
+def test_data_sets_are_named_where_there_are_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARALLAX_STORE", str(tmp_path / "empty.duckdb"))
     loops = [{"loop_id": suite, "suite": suite, "label": "A"} for suite in (VQA_RAD, "own")]
     assert named_loops(loops) == {VQA_RAD: "A (VQA-RAD)", "own": "A (own)"}
     assert named_loops(loops[:1]) == {VQA_RAD: "A"}

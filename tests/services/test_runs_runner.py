@@ -199,7 +199,7 @@ def test_an_image_found_since_is_asked_about_when_resumed(tmp_path: Path, folder
     (tmp_path / "store.duckdb").unlink()
     with drawn_store(tmp_path, images=draw_images(images, ["frame-x", "frame-b", "frame-a"])) as store:
         whole = read_plan(store, "drawn", PARROT, Decoding())
-    with pytest.raises(AppError, match="images have changed"):
+    with pytest.raises(AppError, match="its images, or the answers"):
         run_plan(whole, Parrot(), folder, resume=True)
     (tmp_path / "store.duckdb").unlink()
     draw_images(images, ["frame-b", "frame-a"])
