@@ -34,7 +34,7 @@ from pages.ui.verification_words import condition_words, verdict_words
 
 TITLE = "Where the VLM looked"
 
-LOOKS_LINK = f'<p><a href="#looks">{TITLE}</a></p>'
+LOOKS_LINK = f'<p><a href="#looks" style="color:inherit">{TITLE}</a></p>'
 """Leads down to the section, past everything that was said."""
 
 JUDGING = "When judging"

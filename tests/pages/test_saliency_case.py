@@ -96,7 +96,7 @@ def test_the_answer_stands_left_of_the_verdict_on_it(open_case: Any, verificatio
         "When judging, the VLM gave the image 49.0 % of its attention; when answering, 72.0 %. "
         "An even spread would have been 55.0 % and 79.0 %." in html_of(app)
     )
-    assert '<a href="#looks">' in html_of(app)
+    assert '<a href="#looks"' in html_of(app)
     [view] = views(app)
     assert view["url"] == ""  # no file of this image is at hand
     assert not [box for box in app.selectbox if box.label == "Verification"]
