@@ -5,7 +5,7 @@ a question about something in the frame is scored by how much of its map lies in
 share of the image, and against the map of another frame: a map that ignores the image would score alike on both.
 """
 
-__all__ = ["OBJECTS", "Asked", "Pointed", "grid_score", "pointing_scores", "redrawn"]
+__all__ = ["OBJECTS", "Asked", "Pointed", "pointing_scores", "redrawn"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from backend.services.demo.shipped import MIRAGE_SUITE
 from backend.store.store import Store
 from backend.verimap.conditions import Condition
 from backend.vlm.saliency.kept import KeptSaliency
-from backend.vlm.saliency.pointing import PointingScore
+from backend.vlm.saliency.pointing import INSIDE, pointing_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,25 +163,6 @@ def redrawn(file: Path) -> Frame | None:
     return frame if blocks.mean(axis=2).max() < _OTHER else None
 
 
-def grid_score(heat: NDArray[np.float64], cover: NDArray[np.float64]) -> PointingScore:
-    """Score a map against a mask, both on one grid of equal cells.
-
-    Equals `pointing_score` of the map painted onto the mask's pixels where cells are made of whole pixels.
-
-    Args:
-        heat: Shape (rows, columns), 0 or more.
-        cover: Shape (rows, columns): the share of each cell inside the mask, 0 to 1.
-    """
-    area, total = float(cover.mean()), float(heat.sum())
-    if total == 0:
-        return PointingScore(None, area, None)
-    brightest = np.isclose(heat, heat.max(), rtol=1e-6, atol=0)
-    return PointingScore(float((heat * cover).sum()) / total, area, bool(cover[brightest].mean() >= _INSIDE))
-
-
-_INSIDE = 0.5
-"""A cell lies inside a mask where at least so much of it does."""
-
 _ASKED = {
     "suite": MIRAGE_SUITE,
     "classes": list(OBJECTS),
@@ -217,11 +198,11 @@ def _scored(maps: Sequence[_Map]) -> "pd.DataFrame":
 
     rows = []
     for one, other in zip(maps, _of_next_frames(maps), strict=True):
-        look, score = one.look, grid_score(one.heat, one.cover)
+        look, score = one.look, pointing_score(one.heat, one.cover)
         rows.append(
             (look.vlm, look.seat, one.name, one.object, look.question_class, look.image_id, look.run_id, look.probe_id,
-             score.mass, score.area, score.is_hit, float((one.cover >= _INSIDE).mean()),
-             None if other is None else grid_score(other.heat, one.cover).mass)
+             score.mass, score.area, score.is_hit, float((one.cover >= INSIDE).mean()),
+             None if other is None else pointing_score(other.heat, one.cover).mass)
         )  # fmt: skip
     table = pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
     return table.astype({"area": float, "chance_hit": float})

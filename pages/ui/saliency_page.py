@@ -7,8 +7,6 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
 from backend.figures.saliency import grounding_boxes, grounding_differences
 from backend.figures.style import Theme
 from backend.services.endoca_series import records
@@ -21,8 +19,7 @@ from pages.ui.clicks import clickable_chart
 from pages.ui.filters import link_choice
 from pages.ui.resources import drawn_once, kept
 from pages.ui.saliency_tables import pairs_of, tests_of
-from pages.ui.verimap_filters import set_verification_filter
-from pages.ui.verimap_plane import PAIRINGS
+from pages.ui.verimap_plane import show_pairing
 from pages.ui.verimap_tables import usual_part
 
 if TYPE_CHECKING:
@@ -65,16 +62,10 @@ def show_choices(chosen: VerificationFilter) -> tuple[Proxy, By]:
     """
     crossed = replace(chosen, pairing="cross", conditions=tuple(Condition), looked=BOTH)
     if chosen.pairing != "self" or kept(verification_count, crossed):
-        st.session_state["saliency_pairing"] = chosen.pairing
-        st.segmented_control(
-            "Self- or cross-verification",
-            list(PAIRINGS),
-            key="saliency_pairing",
-            format_func=lambda key: PAIRINGS[key],
-            required=True,
-            on_change=_write_pairing,
-            label_visibility="collapsed",
-            help="Self: a VLM verifies its own answers. Cross: it verifies another's, and two VLMs are compared.",
+        show_pairing(
+            chosen.pairing,
+            "saliency_pairing",
+            "Self: a VLM verifies its own answers. Cross: it verifies another's, and two VLMs are compared.",
         )
     proxy = _PROXIES[link_choice("proxy", "Proxy", tuple(_PROXIES))]
     return proxy, _BY[link_choice("by", "Groups", tuple(_BY))]
@@ -104,8 +95,3 @@ def show_differences(chosen: VerificationFilter, proxy: Proxy, by: By, theme: Th
         key="differences_chart",
         alt=f"{proxy.label}, generator minus verifier, by {by}: means with their intervals, a point each verification",
     )
-
-
-def _write_pairing() -> None:
-    chosen = VerificationFilter.from_query(st.query_params.to_dict())
-    set_verification_filter(replace(chosen, pairing=str(st.session_state["saliency_pairing"])))

@@ -1,6 +1,6 @@
 """The three linked panels, with their legend and the choices of what is drawn."""
 
-__all__ = ["PRINTED_ALONE", "STORE_ALONE", "facet_names", "show_panels", "show_plane_choices"]
+__all__ = ["PRINTED_ALONE", "STORE_ALONE", "facet_names", "show_pairing", "show_panels", "show_plane_choices"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -47,16 +47,10 @@ def show_plane_choices(chosen: VerificationFilter, *, crossed: bool) -> tuple[st
         What is drawn (`STORE_ALONE`, `PRINTED_ALONE`, `TOGETHER`), and the column that makes rows of panels.
     """
     if crossed:
-        st.session_state["plane_pairing"] = chosen.pairing
-        st.segmented_control(
-            "Self- or cross-verification",
-            list(PAIRINGS),
-            key="plane_pairing",
-            format_func=lambda key: PAIRINGS[key],
-            required=True,
-            on_change=_write_pairing,
-            label_visibility="collapsed",
-            help="Self: a VLM verifies its own answers. Cross: it verifies another's. Never pooled.",
+        show_pairing(
+            chosen.pairing,
+            "plane_pairing",
+            "Self: a VLM verifies its own answers. Cross: it verifies another's. Never pooled.",
         )
     shown = link_choice("points", "Points", (STORE_ALONE, PRINTED_ALONE, TOGETHER))
     return shown, ROWS[link_choice("rows", "Rows", tuple(ROWS))]
@@ -128,6 +122,27 @@ def facet_names(
             return {}
 
 
-def _write_pairing() -> None:
-    chosen = VerificationFilter.from_query(st.query_params.to_dict())
-    set_verification_filter(replace(chosen, pairing=str(st.session_state["plane_pairing"])))
+def show_pairing(pairing: str, key: str, meaning: str) -> None:
+    """Draw whose answers are verified, as the link has it.
+
+    Args:
+        pairing: A key of `PAIRINGS`.
+        key: Of the control.
+        meaning: Its help.
+    """
+
+    def write() -> None:
+        chosen = VerificationFilter.from_query(st.query_params.to_dict())
+        set_verification_filter(replace(chosen, pairing=str(st.session_state[key])))
+
+    st.session_state[key] = pairing
+    st.segmented_control(
+        "Self- or cross-verification",
+        list(PAIRINGS),
+        key=key,
+        format_func=lambda one: PAIRINGS[one],
+        required=True,
+        on_change=write,
+        label_visibility="collapsed",
+        help=meaning,
+    )

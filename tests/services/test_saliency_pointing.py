@@ -18,7 +18,7 @@ from backend.demo.question_wordings import DEMO_CLASSES
 from backend.demo.scenes import Split
 from backend.services.demo.shipped import FRAMES
 from backend.services.demo.verification_examples import TASKS
-from backend.services.saliency_pointing import OBJECTS, grid_score, pointing_scores, redrawn
+from backend.services.saliency_pointing import OBJECTS, pointing_scores, redrawn
 from backend.services.saliency_pointing_table import EVERY, pointing_figures, pointing_table
 from backend.store.store import Store
 from backend.vlm.saliency.geometry import View, paint, regions_of
@@ -76,9 +76,9 @@ def test_a_file_without_a_frame_is_left_out(tmp_path: Path, name: str) -> None:
 
 
 def test_a_score_on_a_grid_is_worked_out_by_hand() -> None:
-    score = grid_score(np.array([[1.0, 3.0], [0.0, 0.0]]), np.array([[0.0, 0.5], [0.0, 0.0]]))
+    score = pointing_score(np.array([[1.0, 3.0], [0.0, 0.0]]), np.array([[0.0, 0.5], [0.0, 0.0]]))
     assert (score.mass, score.area, score.is_hit, score.times_chance) == (0.375, 0.125, True, 3.0)
-    nowhere = grid_score(np.zeros((2, 2)), np.ones((2, 2)))
+    nowhere = pointing_score(np.zeros((2, 2)), np.ones((2, 2)))
     assert (nowhere.mass, nowhere.area, nowhere.is_hit) == (None, 1.0, None)
 
 
@@ -89,7 +89,7 @@ def test_a_score_on_a_grid_is_worked_out_by_hand() -> None:
 def test_a_score_on_a_grid_is_that_of_the_map_painted_onto_pixels(heat: np.ndarray, mask: np.ndarray) -> None:
     cover = mask.reshape(2, 4, 4, 2).mean(axis=(1, 3))
     painted = paint(heat.ravel(), regions_of([View(0, 0, 1, 1, 2, 4)]), (8, 8))
-    on_grid, on_pixels = grid_score(heat, cover), pointing_score(painted, mask)
+    on_grid, on_pixels = pointing_score(heat, cover), pointing_score(painted, mask)
     assert on_grid.is_hit == on_pixels.is_hit
     assert on_grid.area == pytest.approx(on_pixels.area)
     assert on_grid.mass == (None if on_pixels.mass is None else pytest.approx(on_pixels.mass))
